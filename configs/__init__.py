@@ -1,0 +1,1 @@
+"""The TOML files of the experiments; they travel in the wheel."""

@@ -1,0 +1,1 @@
+"""Exact Gaussian process regression far beyond memory, by greedy block coordinate descent."""

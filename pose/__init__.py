@@ -1,0 +1,1 @@
+"""Silhouettes, shape contexts, HistoSC descriptors, skeletons and HumanEva data."""

@@ -1,0 +1,1 @@
+"""The HumanEva-I release: calibration, clocks, motion capture and frames."""

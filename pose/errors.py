@@ -1,0 +1,5 @@
+"""The errors that data can cause; their text is one line a person can act on."""
+
+
+class DataError(ValueError):
+    """A file or folder does not hold what it should; the message names it, the fault and the place."""

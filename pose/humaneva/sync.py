@@ -1,0 +1,126 @@
+"""``.ofs`` files and the clock that a sequence's cameras and motion capture share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pose.errors import DataError
+from pose.humaneva.text import read_numbers
+
+#: The toolkit's order; the first camera present carries the clock.
+CAMERA_ORDER = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")
+
+
+@dataclass(frozen=True)
+class StreamOffset:
+    """One instant that a camera and the motion capture both show, and their rates.
+
+    Parameters
+    ----------
+    image_start : float
+        1-based video frame.
+    mocap_start : float
+        1-based mocap frame of the same instant; may be zero or negative.
+    mocap_per_image : float
+        Mocap frames in one video frame, near 2.
+    """
+
+    image_start: float
+    mocap_start: float
+    mocap_per_image: float
+
+
+@dataclass(frozen=True)
+class CommonClock:
+    """Where the toolkit's frame F = 1, 2, ... lies in every stream.
+
+    Parameters
+    ----------
+    first_video_frame : mapping of str to int
+        o per camera: the 1-based video frame of F = 1.
+    mocap_start : float
+        T0, the 1-based mocap position of F = 1.
+    mocap_per_frame : float
+        s, mocap frames in one toolkit frame.
+    """
+
+    first_video_frame: Mapping[str, int]
+    mocap_start: float
+    mocap_per_frame: float
+
+    def video_index(self, camera: str, frame: int) -> int:
+        """0-based video frame of toolkit frame `frame` in `camera`."""
+        return self.first_video_frame[camera] + frame - 2
+
+    def mocap_position(self, frame: ArrayLike) -> NDArray[np.float64]:
+        """1-based, real mocap position of toolkit frames."""
+        return self.mocap_start + (np.asarray(frame, dtype=float) - 1) * self.mocap_per_frame
+
+
+def read_ofs(path: str | Path) -> StreamOffset:
+    """Read a ``.ofs`` file: image frame, mocap frame, mocap frames per image frame.
+
+    Raises
+    ------
+    DataError
+        If there are not three finite numbers, the image frame is below 1, or the rate is not positive.
+    """
+    path = Path(path)
+    image_start, mocap_start, rate = read_numbers(path, 3, "image frame, mocap frame, mocap frames an image")
+    if image_start < 1:
+        raise DataError(f"{path}: the image frame must be 1 or more, found {image_start:g}")
+    if not 0.1 <= rate <= 20:
+        raise DataError(f"{path}: {rate:g} mocap frames an image frame cannot be right (2 is usual)")
+    return StreamOffset(float(image_start), float(mocap_start), float(rate))
+
+
+def write_ofs(path: str | Path, offset: StreamOffset) -> None:
+    """Write a ``.ofs`` file."""
+    values = (offset.image_start, offset.mocap_start, offset.mocap_per_image)
+    Path(path).write_text("".join(f"{value:.6f} \n" for value in values))
+
+
+def common_clock(offsets: Mapping[str, StreamOffset]) -> CommonClock:
+    """The toolkit's common time base over the cameras that have an offset.
+
+    The first camera in the toolkit's order sets the mocap instant T0; the others are moved to it by their own rate,
+    then all are shifted so that the earliest starts at its frame 1 and the mocap at its frame 1 or later.
+
+    Parameters
+    ----------
+    offsets : mapping of str to StreamOffset
+        One a camera.
+
+    Raises
+    ------
+    DataError
+        If there is no camera.
+    """
+    cameras = sorted(offsets, key=lambda name: (CAMERA_ORDER.index(name) if name in CAMERA_ORDER else 99, name))
+    if not cameras:
+        raise DataError("no camera has a stream offset (.ofs), so frames cannot be matched to motion capture")
+    mocap_start = offsets[cameras[0]].mocap_start
+    starts = {
+        name: offsets[name].image_start + (mocap_start - offsets[name].mocap_start) / offsets[name].mocap_per_image
+        for name in cameras
+    }
+    # The first camera keeps its image frame exactly: its own correction is zero.
+    mocap_per_frame = sum(offsets[name].mocap_per_image for name in cameras) / len(cameras)
+    surplus = min(starts.values()) - 1
+    mocap_start -= mocap_per_frame * surplus
+    starts = {name: start - surplus for name, start in starts.items()}
+    if mocap_start < 1:
+        starts = {name: start - (mocap_start - 1) / mocap_per_frame for name, start in starts.items()}
+        mocap_start = 1.0
+    return CommonClock({name: _round_half_up(start) for name, start in starts.items()}, mocap_start, mocap_per_frame)
+
+
+def _round_half_up(value: float) -> int:
+    """Round as Matlab does: halves away from zero, where Python's ``round`` goes to the even neighbour."""
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))

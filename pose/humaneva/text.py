@@ -1,0 +1,59 @@
+"""Reading the release's small text files, with errors that name the file and the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.errors import DataError
+
+
+def read_text(path: Path) -> str:
+    """The file's text without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, unreadable or not text.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not a text file (byte {error.start} is not UTF-8)") from error
+
+
+def read_numbers(path: Path, count: int, meaning: str) -> NDArray[np.float64]:
+    """The `count` white-space separated finite numbers of a file.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    count : int
+        How many numbers it must hold, exactly.
+    meaning : str
+        What they are, for the message.
+
+    Raises
+    ------
+    DataError
+        If the count differs, or a token is not a finite number.
+    """
+    values = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        for token in line.split():
+            try:
+                value = float(token)
+            except ValueError:
+                hint = "; decimals take a point, not a comma" if "," in token else ""
+                raise DataError(f"{path}, line {number}: {token!r} is not a number{hint}") from None
+            if not np.isfinite(value):
+                raise DataError(f"{path}, line {number}: {token!r} is not finite")
+            values.append(value)
+    if len(values) != count:
+        raise DataError(f"{path}: holds {len(values)} numbers, expected {count} ({meaning})")
+    return np.array(values)

@@ -1,0 +1,252 @@
+"""From markers to the 15 joints: bone frames, lengths, the toolkit's adjustments, and frame validity.
+
+Bones carry four virtual markers each: the origin O and a point on every axis, P (z), A (x) and L (y).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from pose.errors import DataError
+from pose.humaneva.mocap import MarkerTracks
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+HEAD_LENGTH = 316.103  # mm, the toolkit's constant
+MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
+PELVIS_SHIFT = -50.0  # mm along the pelvis frame's x, from the segment origin to the torso's end
+SNAP = 1e-6  # mocap positions this near to an integer are that frame: rounding noise must not ask for its neighbour
+AXIS_TOLERANCE = 0.02  # largest dot product of two unit axes of a bone; beyond it its markers are damaged
+
+#: A frame is valid where all of these are seen, and one marker of each pair below.
+PHYSICAL_MARKERS = tuple(
+    "RASI LASI LPSI RPSI RELB LELB STRN LTHI RTHI LWRA LWRB RWRA RWRB T10 C7 CLAV RBAK RUPA LUPA RKNE LKNE RSHO LSHO "
+    "RTIB LTIB LBHD RBHD RFHD LFHD LANK RANK LHEE RHEE LTOE RTOE LFIN RFIN".split()
+)
+ALTERNATIVES = (("RFRM", "RFRA"), ("LFRM", "LFRA"))
+
+
+@dataclass(frozen=True)
+class SubjectShape:
+    """What the joint construction needs to know of a subject, mm.
+
+    Parameters
+    ----------
+    torso_radius : float
+        Half the distance between the shoulder markers in the standing trial, less a marker's radius.
+    left_shoulder_offset, right_shoulder_offset : float
+        From the ``.mp`` file.
+    """
+
+    torso_radius: float
+    left_shoulder_offset: float
+    right_shoulder_offset: float
+
+
+def torso_radius(static: MarkerTracks) -> float:
+    """Mean over the standing trial of half the distance between the shoulder markers, less a marker's radius, mm."""
+    left, right = np.moveaxis(static.require(("LSHO", "RSHO")), 1, 0)
+    return float(np.nanmean(np.linalg.norm(left - right, axis=1)) / 2 - MARKER_RADIUS)
+
+
+@dataclass(frozen=True, eq=False)
+class _Instants:
+    """Mocap positions p, 1-based and real, as two neighbouring 0-based rows and a weight."""
+
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    weight: FloatArray
+    inside: BoolArray
+
+    @classmethod
+    def at(cls, positions: FloatArray, n_frames: int) -> _Instants:
+        nearest = np.round(positions)
+        positions = np.where(np.abs(positions - nearest) < SNAP, nearest, positions)
+        lower = np.floor(positions).astype(np.int64)
+        upper = np.ceil(positions).astype(np.int64)
+        inside = (lower >= 1) & (upper <= n_frames)
+        return cls(
+            np.clip(lower, 1, n_frames) - 1, np.clip(upper, 1, n_frames) - 1, positions - np.floor(positions), inside
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    """Rigid frames: columns of `rotation` (n, 3, 3) are the axes, `origin` (n, 3) in mm."""
+
+    rotation: FloatArray
+    origin: FloatArray
+
+    def at(self, x: float, y: float, z: float | FloatArray) -> FloatArray:
+        """World positions (n, 3) of a local point; z may differ from instant to instant."""
+        local = np.zeros_like(self.origin)
+        local[:, 0], local[:, 1], local[:, 2] = x, y, z
+        return self.origin + np.einsum("nij,nj->ni", self.rotation, local)
+
+    def turned(self, angle: float | FloatArray) -> _Frames:
+        """Right-multiplied by Ry(angle), in the sign convention of the toolkit."""
+        return _Frames(self.rotation @ _rotation_y(angle, len(self.origin)), self.origin)
+
+    def moved_to(self, origin: FloatArray) -> _Frames:
+        return _Frames(self.rotation, origin)
+
+
+def _rotation_y(angle: float | FloatArray, n: int) -> FloatArray:
+    """[[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]]: the toolkit's sign, opposite to the usual one."""
+    angle = np.broadcast_to(np.asarray(angle, dtype=float), (n,))
+    rotation = np.zeros((n, 3, 3))
+    rotation[:, 0, 0] = rotation[:, 2, 2] = np.cos(angle)
+    rotation[:, 0, 2] = -np.sin(angle)
+    rotation[:, 2, 0] = np.sin(angle)
+    rotation[:, 1, 1] = 1
+    return rotation
+
+
+def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
+    """Whether every physical marker is seen at both mocap frames around each position.
+
+    Parameters
+    ----------
+    tracks : MarkerTracks
+    positions : ndarray of shape (n,)
+        1-based, real mocap positions.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        False also outside the recording.
+
+    Raises
+    ------
+    DataError
+        If the file lacks one of the markers altogether; the message lists all that it lacks.
+    """
+    pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
+    lacking = [name for name in PHYSICAL_MARKERS if tracks.find(name) is None]
+    lacking += ["|".join(pair) for pair, found in zip(ALTERNATIVES, pairs, strict=True) if not found]
+    if lacking:
+        raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
+    seen = np.isfinite(tracks.require(PHYSICAL_MARKERS)).all(axis=(1, 2))
+    for found in pairs:
+        seen &= np.isfinite(tracks.positions[:, found]).all(axis=2).any(axis=1)
+    instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
+    return instants.inside & seen[instants.lower] & seen[instants.upper]
+
+
+def joints_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
+    """The 15 joints at real mocap positions.
+
+    Parameters
+    ----------
+    tracks : MarkerTracks
+        With the virtual markers of the 13 bones.
+    positions : ndarray of shape (n,)
+        1-based, real mocap positions.
+    shape : SubjectShape
+
+    Returns
+    -------
+    ndarray of shape (n, 15, 3)
+        mm, world, in the order of `pose.skeleton.HUMANEVA_15`; NaN where a bone's markers are missing or damaged,
+        and outside the recording.
+    """
+    instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
+    skeleton = _SkeletonBuilder(tracks, instants, shape)
+    joints = skeleton.joints()
+    joints[~instants.inside | ~np.isfinite(joints).all(axis=(1, 2))] = np.nan
+    return joints
+
+
+class _SkeletonBuilder:
+    """The construction of one set of instants; each method makes one part of the body."""
+
+    def __init__(self, tracks: MarkerTracks, instants: _Instants, shape: SubjectShape) -> None:
+        self.tracks, self.instants, self.shape = tracks, instants, shape
+
+    def joints(self) -> FloatArray:
+        torso_distal, torso_proximal = self._torso()
+        head = self._bone("HED").moved_to(self._marker("TRXO"))
+        head_proximal, head_distal = head.origin, head.at(0, 0, HEAD_LENGTH)
+        left_arm = self._arm("L", self.shape.left_shoulder_offset)
+        right_arm = self._arm("R", self.shape.right_shoulder_offset)
+        left_leg, right_leg = self._leg("L"), self._leg("R")
+        thorax = (torso_proximal + head_proximal) / 2
+        return np.stack(
+            [torso_distal, thorax, *left_arm, *right_arm, *left_leg, *right_leg, head_distal],
+            axis=1,
+        )
+
+    def _torso(self) -> tuple[FloatArray, FloatArray]:
+        length = self._length("TRXO", "PELO")
+        pelvis = self._bone("PEL")
+        pelvis = pelvis.moved_to(pelvis.at(PELVIS_SHIFT, 0, 0)).turned(np.arctan2(self.shape.torso_radius / 2, length))
+        return pelvis.origin, pelvis.at(0, 0, length)
+
+    def _arm(self, side: str, offset: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shoulder, elbow and wrist; half the shoulder offset tilts the upper arm, the forearm takes it back."""
+        upper_length = self._length(f"{side}CLO", f"{side}HUO")
+        fore_length = self._length(f"{side}HUO", f"{side}RAO")
+        tilt = np.arctan2(offset / 2, upper_length)
+        shoulder = self._bone(f"{side}HU").moved_to(self._marker(f"{side}CLO"))
+        elbow = self._bone(f"{side}RA").moved_to(self._marker(f"{side}HUO"))
+        gap = elbow.origin - shoulder.at(0, 0, -upper_length)
+        shoulder = shoulder.turned(-tilt)
+        upper_distal = shoulder.at(0, 0, -upper_length)
+        elbow = elbow.moved_to(upper_distal + gap).turned(tilt)
+        return shoulder.origin, (upper_distal + elbow.origin) / 2, elbow.at(0, 0, -fore_length)
+
+    def _leg(self, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Hip, knee and ankle."""
+        thigh = self._bone(f"{side}FE").moved_to(self._marker(f"{side}FEP")).turned(np.pi)
+        shin = self._bone(f"{side}TI").moved_to(self._marker(f"{side}FEO")).turned(np.pi)
+        thigh_distal = thigh.at(0, 0, self._length(f"{side}FEP", f"{side}FEO"))
+        shin_distal = shin.at(0, 0, self._length(f"{side}FEO", f"{side}TIO"))
+        return thigh.origin, (thigh_distal + shin.origin) / 2, shin_distal
+
+    def _marker(self, name: str) -> FloatArray:
+        """(n, 3), interpolated linearly."""
+        track = self.tracks.require((name,))[:, 0]
+        i = self.instants
+        # Indexing both rows with a weight of exactly 0 would still spread a NaN of the upper one: it is the same row.
+        return (1 - i.weight)[:, None] * track[i.lower] + i.weight[:, None] * track[i.upper]
+
+    def _length(self, first: str, second: str) -> FloatArray:
+        """Distance between two markers, the mean over the two neighbouring frames that show both, (n,)."""
+        ends = self.tracks.require((first, second))
+        distance = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+        pair = np.stack([distance[self.instants.lower], distance[self.instants.upper]])
+        known = np.isfinite(pair)
+        return np.where(known, pair, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
+
+    def _bone(self, bone: str) -> _Frames:
+        """Frames of a bone at its own origin: slerp of the axes, linear interpolation of the origin."""
+        points = self.tracks.require(tuple(bone + part for part in "OPAL"))
+        i = self.instants
+        lower, upper = _axes(points[i.lower]), _axes(points[i.upper])
+        rotation = np.full((len(i.weight), 3, 3), np.nan)
+        known = np.isfinite(lower).all(axis=(1, 2)) & np.isfinite(upper).all(axis=(1, 2))
+        if known.any():
+            start, end = Rotation.from_matrix(lower[known]), Rotation.from_matrix(upper[known])
+            step = Rotation.from_rotvec(i.weight[known, None] * (start.inv() * end).as_rotvec())
+            rotation[known] = (start * step).as_matrix()
+        return _Frames(rotation, self._marker(bone + "O"))
+
+
+def _axes(points: FloatArray) -> FloatArray:
+    """Rotations (n, 3, 3) with the unit axes x = A - O, y = L - O, z = P - O as columns, from (n, 4, 3) O P A L.
+
+    NaN where a marker is missing, or where the axes are not at right angles.
+    """
+    origin, p, a, ell = np.moveaxis(points, 1, 0)
+    axes = np.stack([a - origin, ell - origin, p - origin], axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    skewed = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2)) > AXIS_TOLERANCE
+    left_handed = np.linalg.det(np.where(np.isfinite(axes), axes, 0)) < 0
+    axes[skewed | left_handed] = np.nan
+    return axes

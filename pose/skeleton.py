@@ -70,4 +70,5 @@ HUMANEVA_15 = Skeleton(
 def root_relative(joints: ArrayLike, root: int = HUMANEVA_15.root) -> FloatArray:
     """Joints (..., J, 3) minus their root joint; the root becomes exactly zero."""
     joints = np.asarray(joints, dtype=float)
-    return joints - joints[..., root : root + 1, :]
+    relative: FloatArray = joints - joints[..., root : root + 1, :]
+    return relative

@@ -169,7 +169,7 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
                 fault = f" ({error.strerror or error})"
                 break
             time = float(frame.time) if frame.time is not None else index / rate
-            yield VideoFrame(index, time, frame.to_ndarray(format="bgr24"))
+            yield VideoFrame(index, time, frame.to_ndarray(format="bgr24").astype(np.uint8, copy=False))
             index += 1
         if index == 0:
             raise DataError(f"{path}: no frame could be decoded{fault}")

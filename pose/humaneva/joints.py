@@ -86,7 +86,8 @@ class _Frames:
         """World positions (n, 3) of a local point; z may differ from instant to instant."""
         local = np.zeros_like(self.origin)
         local[:, 0], local[:, 1], local[:, 2] = x, y, z
-        return self.origin + np.einsum("nij,nj->ni", self.rotation, local)
+        turned: FloatArray = np.einsum("nij,nj->ni", self.rotation, local)
+        return self.origin + turned
 
     def turned(self, angle: float | FloatArray) -> _Frames:
         """Right-multiplied by Ry(angle), in the sign convention of the toolkit."""
@@ -131,9 +132,10 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     lacking += ["|".join(pair) for pair, found in zip(ALTERNATIVES, pairs, strict=True) if not found]
     if lacking:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
-    seen = np.isfinite(tracks.require(PHYSICAL_MARKERS)).all(axis=(1, 2))
+    # A marker that is missing has NaN in all three coordinates, so one of them tells.
+    seen = np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1)
     for found in pairs:
-        seen &= np.isfinite(tracks.positions[:, found]).all(axis=2).any(axis=1)
+        seen = seen & np.isfinite(tracks.positions[:, found, 0]).any(axis=1)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
     return instants.inside & seen[instants.lower] & seen[instants.upper]
 
@@ -221,7 +223,8 @@ class _SkeletonBuilder:
         distance = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
         pair = np.stack([distance[self.instants.lower], distance[self.instants.upper]])
         known = np.isfinite(pair)
-        return np.where(known, pair, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
+        total: FloatArray = np.where(known, pair, 0).sum(axis=0)
+        return total / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
 
     def _bone(self, bone: str) -> _Frames:
         """Frames of a bone at its own origin: slerp of the axes, linear interpolation of the origin."""
@@ -248,5 +251,5 @@ def _axes(points: FloatArray) -> FloatArray:
         axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
     skewed = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2)) > AXIS_TOLERANCE
     left_handed = np.linalg.det(np.where(np.isfinite(axes), axes, 0)) < 0
-    axes[skewed | left_handed] = np.nan
-    return axes
+    rigid: FloatArray = np.where((skewed | left_handed)[:, None, None], np.nan, axes)
+    return rigid

@@ -1,0 +1,108 @@
+"""Which toolkit frames train, validate and test: the official table, or a ``partitions.json`` at the root."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pose.errors import DataError
+from pose.humaneva.text import read_text
+
+#: Inclusive, 1-based toolkit frames by partition.
+Ranges = Mapping[str, tuple[int, int]]
+#: By (subject, "Action trial").
+Partitions = Mapping[tuple[str, str], Ranges]
+
+PARTITION_NAMES = ("Train", "Validate", "Test")
+#: The first frames of every recording repeat a picture, a fault of the codec; none of them is used.
+FIRST_USABLE_FRAME = 6
+
+_ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box")
+# Trial 1: the last frames of Validate (from 6) and of Train (from the next), by action.
+_TRIAL_1 = {
+    "S1": ((590, 1203), (367, 740), (473, 945), (395, 801), (385, 789)),
+    "S2": ((438, 876), (398, 795), (550, 1128), (500, 901), (382, 734)),
+    "S3": ((448, 939), (401, 842), (493, 1027), (533, 1102), (512, 1021)),
+}
+# Trial 2: the last frame of Test (from 6), by action, Combo at the end.
+_TRIAL_2 = {
+    "S1": (1004, 874, 951, 1070, 606, 2602),
+    "S2": (1093, 727, 1399, 1062, 989, 2054),
+    "S3": (805, 864, 1000, 553, 753, 1798),
+    "S4": (667, 590, 773, 459, 574, 1102),
+}
+# Trial 3: the last frame of Train (from 1); motion capture without video, counted at 120 Hz.
+_TRIAL_3 = {
+    "S1": (3238, 3175, 3453, 2127, 1653),
+    "S2": (1523, 1573, 3340, 3551, 3108),
+    "S3": (2358, 1973, 2074, 1789, 1573),
+}
+
+
+def official_partitions() -> Partitions:
+    """The table of the HumanEva-I toolkit."""
+    table: dict[tuple[str, str], Ranges] = {}
+    for subject, ends in _TRIAL_1.items():
+        for action, (validate_end, train_end) in zip(_ACTIONS, ends, strict=True):
+            table[subject, f"{action} 1"] = {
+                "Validate": (FIRST_USABLE_FRAME, validate_end),
+                "Train": (validate_end + 1, train_end),
+            }
+    for subject, test_ends in _TRIAL_2.items():
+        for action, end in zip((*_ACTIONS, "Combo"), test_ends, strict=True):
+            table[subject, f"{action} 2"] = {"Test": (FIRST_USABLE_FRAME, end)}
+    for subject, mocap_ends in _TRIAL_3.items():
+        for action, end in zip(_ACTIONS, mocap_ends, strict=True):
+            table[subject, f"{action} 3"] = {"Train": (1, end)}
+    return table
+
+
+def read_partitions(root: Path) -> Partitions:
+    """``partitions.json`` of the data set's root where there is one, else the official table.
+
+    The file maps subject to "Action trial" to partition to [first, last] toolkit frame.
+
+    Raises
+    ------
+    DataError
+        If the file is not of that form; the message lists every fault.
+    """
+    path = root / "partitions.json"
+    if not path.exists():
+        return official_partitions()
+    try:
+        content = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}, line {error.lineno}: is not JSON ({error.msg})") from error
+    table: dict[tuple[str, str], Ranges] = {}
+    faults: list[str] = []
+    for subject, trials in _items(content, "the file", faults):
+        for trial, ranges in _items(trials, subject, faults):
+            checked = {}
+            for partition, span in _items(ranges, f"{subject} {trial}", faults):
+                if partition not in PARTITION_NAMES:
+                    faults.append(f"{subject} {trial}: unknown partition {partition!r} ({', '.join(PARTITION_NAMES)})")
+                elif (ends := _span(span)) is None:
+                    faults.append(f"{subject} {trial} {partition}: expected [first, last] with 1 <= first <= last")
+                else:
+                    checked[partition] = ends
+            table[subject, trial] = checked
+    if faults:
+        raise DataError(f"{path}: " + "; ".join(faults))
+    return table
+
+
+def _items(value: object, where: str, faults: list[str]) -> list[tuple[str, object]]:
+    if isinstance(value, dict):
+        return list(value.items())
+    faults.append(f"{where}: expected an object, found {type(value).__name__}")
+    return []
+
+
+def _span(value: object) -> tuple[int, int] | None:
+    match value:
+        case [int(first), int(last)] if 1 <= first <= last and not (isinstance(first, bool) or isinstance(last, bool)):
+            return first, last
+        case _:
+            return None

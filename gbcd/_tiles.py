@@ -1,0 +1,136 @@
+"""Tiles of the kernel matrix, evaluated and used while they are in cache, and the threads that do it.
+
+numpy and scipy each bring an OpenBLAS pool. Small factorizations with two of its threads run 10 to
+100 times slower than with one, so the rule is: one BLAS thread inside parallel tiles and for small
+factorizations; several only for large single products.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+from threadpoolctl import ThreadpoolController
+
+from gbcd._arrays import Float64Array, FloatArray
+from gbcd.kernels import Kernel
+
+T = TypeVar("T")
+
+TILE_BYTES = 1 << 20
+"""A tile of kernel values this size stays in a second-level cache beside its features."""
+
+MAX_TILE_ROWS = 1024
+MIN_TILE_ROWS = 64
+
+POTRF_ONE_THREAD = 16_000
+"""From this order up float64 Cholesky runs on one thread: OpenBLAS 0.3.30 crashes near 2^31 bytes with more."""
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Finding the loaded libraries is slow, so once. scipy.linalg is imported above so that its pool is found.
+    assert scipy.linalg is not None
+    return ThreadpoolController()
+
+
+@contextmanager
+def blas_threads(count: int | None) -> Iterator[None]:
+    """Limit every BLAS pool to `count` threads inside the block; None leaves them alone."""
+    if count is None:
+        yield
+        return
+    with _controller().limit(limits=count, user_api="blas"):
+        yield
+
+
+def n_workers() -> int:
+    """Return the number of processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
+
+
+def tile_rows(columns: int, dtype: npt.DTypeLike) -> int:
+    """Return how many rows a tile with `columns` columns should have to stay in cache."""
+    rows = TILE_BYTES // (max(1, columns) * np.dtype(dtype).itemsize)
+    return int(np.clip(rows, MIN_TILE_ROWS, MAX_TILE_ROWS))
+
+
+def spans(n: int, step: int) -> list[slice]:
+    """Return the slices that cut range(n) into pieces of `step`."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def _drain(work: deque[T]) -> Iterator[T]:
+    # deque.popleft is thread-safe, so workers share one queue and a slow core takes fewer tiles.
+    while True:
+        try:
+            yield work.popleft()
+        except IndexError:
+            return
+
+
+def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T]) -> list[FloatArray]:
+    """Run `task` once per worker over one shared queue of items, with one BLAS thread each.
+
+    Parameters
+    ----------
+    task : callable
+        Takes an iterator of items, makes its own workspace, and may return an array to be combined.
+    items : iterable
+
+    Returns
+    -------
+    list of arrays
+        What the workers returned, without None.
+    """
+    work = deque(items)
+    workers = min(n_workers(), len(work))
+    with blas_threads(1):
+        if workers <= 1:
+            results = [task(_drain(work))]
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                results = list(pool.map(lambda _: task(_drain(work)), range(workers)))
+    return [result for result in results if result is not None]
+
+
+def kernel_matrix(
+    kernel: Kernel, A: FloatArray, B: FloatArray, origin: Float64Array, dtype: npt.DTypeLike = np.float64
+) -> FloatArray:
+    """Return k(A, B), shape (a, b), computed in parallel row tiles."""
+    rows = kernel.row_features(A, origin, dtype)
+    columns = kernel.column_features(B, origin, dtype)
+    values = np.empty((len(A), len(B)), dtype=dtype)
+
+    def work(pieces: Iterator[slice]) -> None:
+        for piece in pieces:
+            kernel.tile(rows[piece], columns, out=values[piece])
+
+    parallel(work, spans(len(A), tile_rows(len(B), dtype)))
+    return values
+
+
+def kernel_product(kernel: Kernel, A: FloatArray, B: FloatArray, V: FloatArray, origin: Float64Array) -> Float64Array:
+    """Return k(A, B) @ V in float64, shape (a, q), never holding more than a tile of k(A, B) per worker."""
+    columns = kernel.column_features(B, origin, np.float64)
+    product = np.zeros((len(A), V.shape[1]))
+    width = 2048
+
+    def work(pieces: Iterator[slice]) -> None:
+        for piece in pieces:
+            rows = kernel.row_features(A[piece], origin, np.float64)
+            for cut in spans(len(B), width):
+                product[piece] += kernel.tile(rows, columns[cut]) @ V[cut]
+
+    parallel(work, spans(len(A), tile_rows(min(width, len(B)), np.float64)))
+    return product

@@ -1,0 +1,150 @@
+"""Kernels: what a value k(x, x') is, how tiles of it are computed, and its gradient.
+
+A kernel never sees a solver. Another one (Matern, chi-square for histograms) joins by fulfilling
+`Kernel`; everything else in the package only calls these methods.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd._arrays import Float64Array, FloatArray
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """What the package asks of a kernel."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of input columns the kernel is made for; None when any number will do."""
+
+    @property
+    def log_parameters(self) -> Float64Array:
+        """The free parameters in log space, shape (p,)."""
+
+    def with_log_parameters(self, theta: Float64Array) -> Kernel:
+        """Return the same kernel with other parameters, given in log space, shape (p,)."""
+
+    def diagonal(self, X: FloatArray) -> Float64Array:
+        """Return k(x, x) for each row of X (n, d): shape (n,)."""
+
+    def magnitude(self, X: FloatArray, origin: Float64Array) -> float:
+        """Return the size of the largest term that cancels in a tile: float32 loses that many times 1e-7."""
+
+    def row_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
+        """Return what a tile needs of its rows, shape (n, p)."""
+
+    def column_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
+        """Return what a tile needs of its columns, shape (n, p)."""
+
+    def tile(self, rows: FloatArray, columns: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return the kernel values between feature rows (a, p) and (b, p): shape (a, b), written to `out`."""
+
+    def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:
+        """Return d(objective)/d(log parameters) (p,), given symmetric d(objective)/dK (n, n)."""
+
+
+class SquaredExponential:
+    r"""The squared-exponential kernel, k(x, x') = exp(-sum_l gamma_l (x_l - x'_l)^2).
+
+    Parameters
+    ----------
+    gamma : float or array (d,)
+        Inverse squared length scales, positive (zero switches a feature off). A number makes the
+        kernel isotropic, an array one scale per feature (ARD).
+
+    Raises
+    ------
+    ValueError
+        If a gamma is negative, NaN or infinite, or there is more than one dimension.
+
+    Notes
+    -----
+    This is the kernel of Bo & Sminchisescu (UAI 2008), with unit amplitude: outputs are expected
+    standardised.
+    """
+
+    def __init__(self, gamma: npt.ArrayLike) -> None:
+        values = np.array(gamma, dtype=np.float64)
+        if values.ndim > 1 or values.size == 0:
+            raise ValueError(f"gamma must be a number or a vector (d,), not shape {values.shape}.")
+        if not np.isfinite(values).all() or (values < 0).any():
+            worst = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)).ravel())[0])
+            raise ValueError(f"gamma must be finite and not negative; entry {worst} is {values.ravel()[worst]}.")
+        self.gamma: Float64Array = values
+
+    def __repr__(self) -> str:
+        if self.gamma.ndim == 0:
+            return f"SquaredExponential(gamma={float(self.gamma):.6g})"
+        return f"SquaredExponential(gamma=<{self.gamma.size} values, {self.gamma.min():.3g}..{self.gamma.max():.3g}>)"
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features of an ARD kernel, None for an isotropic one."""
+        return None if self.gamma.ndim == 0 else int(self.gamma.size)
+
+    @property
+    def log_parameters(self) -> Float64Array:
+        """log gamma, shape (1,) when isotropic, (d,) for ARD; a zero gamma is taken as the smallest number."""
+        return np.log(np.maximum(np.atleast_1d(self.gamma), np.finfo(np.float64).tiny))
+
+    def with_log_parameters(self, theta: Float64Array) -> SquaredExponential:
+        """Return the kernel whose log gamma is `theta`, of the shape of `log_parameters`."""
+        return SquaredExponential(np.exp(theta).reshape(self.gamma.shape))
+
+    def diagonal(self, X: FloatArray) -> Float64Array:
+        """Return ones, shape (n,)."""
+        return np.ones(len(X))
+
+    def magnitude(self, X: FloatArray, origin: Float64Array) -> float:
+        """Return max |z|^2 over the scaled, centred rows: the tile computes |z - z'|^2 as a difference of these."""
+        Z = self._scaled(X, origin)
+        return float(np.einsum("ij,ij->i", Z, Z).max())
+
+    def row_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
+        """Return [sqrt2 z, -|z|^2, 1], shape (n, d + 2), z = sqrt(gamma) (x - origin)."""
+        return self._augmented(X, origin, dtype, squares=-2)
+
+    def column_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
+        """Return [sqrt2 z, 1, -|z|^2], shape (n, d + 2): its product with a row feature is -|z - z'|^2."""
+        return self._augmented(X, origin, dtype, squares=-1)
+
+    def tile(self, rows: FloatArray, columns: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return exp(-|z - z'|^2) for feature rows (a, d + 2) and (b, d + 2): shape (a, b)."""
+        values = np.matmul(rows, columns.T, out=out)
+        # Rounding can leave a squared distance slightly negative, and a kernel value above 1.
+        np.minimum(values, 0, out=values)
+        np.exp(values, out=values)
+        return values
+
+    def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:
+        """Return d(objective)/d(log gamma), shape (1,) or (d,).
+
+        dK/d(log gamma_l) = -gamma_l (x_il - x_jl)^2 K_ij, and with the symmetric A = dK * K
+
+            sum_ij A_ij (x_il - x_jl)^2 = 2 sum_i x_il^2 (A 1)_i - 2 x_l' A x_l
+
+        so two matrix products give all d entries and no (n, n, d) array is formed.
+        """
+        A = dK * K
+        centred = X - X.mean(axis=0)
+        moments = 2 * (A.sum(axis=1) @ centred**2 - np.einsum("il,il->l", centred, A @ centred))
+        gradient: Float64Array = -self.gamma * moments
+        return np.atleast_1d(gradient.sum()) if self.gamma.ndim == 0 else gradient
+
+    def _scaled(self, X: FloatArray, origin: Float64Array) -> Float64Array:
+        if self.gamma.ndim == 1 and X.shape[1] != self.gamma.size:
+            raise ValueError(f"The kernel has {self.gamma.size} gammas, the inputs {X.shape[1]} columns: they must match.")
+        scaled: Float64Array = (X - origin) * np.sqrt(self.gamma)
+        return scaled
+
+    def _augmented(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike, squares: int) -> FloatArray:
+        Z = self._scaled(X, origin)
+        features = np.ones((len(Z), Z.shape[1] + 2), dtype=dtype)
+        features[:, :-2] = np.sqrt(2) * Z
+        features[:, squares] = -np.einsum("ij,ij->i", Z, Z)
+        return features

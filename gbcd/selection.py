@@ -1,0 +1,359 @@
+"""Which variables a block descent step solves for.
+
+Every strategy has one method, `select(system, G, m, rng) -> ActiveSet`, and is used by the one loop in
+`gbcd.solvers.block`. Symbols are the paper's (Bo & Sminchisescu, UAI 2008): the active set B of m
+variables, candidate set O of kappa, gradient g (here G, one column per output, one active set for all).
+
+Greedy selection grows B one index at a time. With e_i = g_i + Kbar_iB Delta_B the residual of i once
+B's step Delta_B = -Kbar_BB^{-1} g_B is taken, adding i to B lowers f further by exactly
+
+    sum_j e_ij^2 / (2 (Kbar_ii - Kbar_iB Kbar_BB^{-1} Kbar_Bi))        eq. 7
+
+over the outputs j; eq. 10 replaces the denominator by 2 Kbar_ii. The first pick is over all n: it alone
+guarantees the decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence convergence (Theorem 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+
+from gbcd._arrays import Float64Array, FloatArray, IntArray
+from gbcd._tiles import blas_threads
+from gbcd.system import KernelSystem, KnownColumns, squared_norms
+
+
+@dataclass(frozen=True)
+class ActiveSet:
+    """The variables of one step.
+
+    Attributes
+    ----------
+    indices : int array (m,)
+        B, distinct.
+    step : array (m, q) or None
+        Delta alpha_B, where the strategy already has it.
+    known : KnownColumns or None
+        Kernel values of these columns the strategy has computed, for the gradient update to reuse.
+    """
+
+    indices: IntArray
+    step: Float64Array | None = None
+    known: KnownColumns | None = None
+
+
+class Selection(Protocol):
+    """An active-set strategy."""
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Return at most `m` (at least one) variables to solve for, given the gradient G (n, q)."""
+
+
+class GrowingBlock:
+    """Kbar_BB^{-1} and the step Delta_B = -Kbar_BB^{-1} g_B while B grows by one index at a time.
+
+    Parameters
+    ----------
+    capacity : int
+        Largest size of B.
+    n_outputs : int
+
+    Attributes
+    ----------
+    size : int
+    """
+
+    def __init__(self, capacity: int, n_outputs: int) -> None:
+        self.size = 0
+        self._inverse = np.zeros((capacity, capacity))
+        self._step = np.zeros((capacity, n_outputs))
+
+    @property
+    def inverse(self) -> Float64Array:
+        """Kbar_BB^{-1}, shape (size, size)."""
+        return self._inverse[: self.size, : self.size]
+
+    @property
+    def step(self) -> Float64Array:
+        """Delta_B, shape (size, q)."""
+        return self._step[: self.size]
+
+    def append(self, column: Float64Array, diagonal: float, gradient: Float64Array) -> bool:
+        """Add an index s.
+
+        Parameters
+        ----------
+        column : array (size,)
+            Kbar[B, s].
+        diagonal : float
+            Kbar_ss, the noise included.
+        gradient : array (q,)
+            g_s.
+
+        Returns
+        -------
+        bool
+            False, with nothing changed, if s depends on B to rounding: the inverse could not hold it.
+        """
+        t = self.size
+        b = self.inverse @ column
+        schur = diagonal - float(column @ b)
+        if schur <= np.finfo(np.float64).eps * diagonal * (t + 1):
+            return False
+        # eq. 12: the bordered inverse, with the Schur complement of s.
+        self._inverse[:t, :t] += np.outer(b, b / schur)
+        self._inverse[:t, t] = self._inverse[t, :t] = -b / schur
+        self._inverse[t, t] = 1 / schur
+        # eq. 13: s moves by minus its conditional residual over the Schur complement, B follows along b.
+        move = -(gradient + column @ self.step) / schur
+        self._step[:t] -= np.outer(b, move)
+        self._step[t] = move
+        self.size = t + 1
+        return True
+
+
+@dataclass(frozen=True)
+class RandomSubset:
+    """Algorithm 2 of the paper, as it is meant: each pick is the best of kappa random candidates by eq. 10.
+
+    Parameters
+    ----------
+    n_candidates : int
+        kappa, 60 in the paper: the best of 59 random ones is among the best 5 % with probability 0.95.
+
+    Notes
+    -----
+    The print has slips: Algorithm 1, step 4 needs Kbar_BB (the noise on its diagonal); Algorithm 2,
+    step 4 means x_s and step 6 g_O. The first pick is over all n (Theorem 2).
+    """
+
+    n_candidates: int = 60
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Grow B to `m` indices; the step comes from eq. 13."""
+        diag = system.diag()
+        block = GrowingBlock(m, G.shape[1])
+        active = np.empty(m, dtype=np.intp)
+        picked = np.zeros(system.n, dtype=bool)
+        with blas_threads(1):
+            first = system.steepest(G)
+            block.append(np.empty(0), diag[first], G[first])
+            active[0] = first
+            picked[first] = True
+            while block.size < m:
+                B = active[: block.size]
+                candidates = _draw_unpicked(picked, self.n_candidates, block.size, rng)
+                columns = system.block(candidates, B)
+                residual = G[candidates] + columns @ block.step
+                best = int(np.argmax(squared_norms(residual) / (2 * diag[candidates])))  # eq. 10
+                s = int(candidates[best])
+                if not block.append(columns[best], diag[s], G[s]):
+                    break
+                active[block.size - 1] = s
+                picked[s] = True
+        return ActiveSet(active[: block.size].copy(), step=block.step.copy())
+
+
+def _draw_unpicked(picked: np.ndarray, size: int, n_picked: int, rng: np.random.Generator) -> IntArray:
+    """Draw up to `size` distinct indices that are not picked; at least one is left by the caller."""
+    n = len(picked)
+    if n - n_picked <= 4 * size:
+        unpicked = np.flatnonzero(~picked)
+        return rng.choice(unpicked, min(size, len(unpicked)), replace=False)
+    drawn: IntArray = np.empty(0, dtype=np.intp)
+    while len(drawn) < size:
+        # Rejection instead of a permutation of n: a draw must not cost O(n) for each of the m picks.
+        more = rng.integers(0, n, 2 * size)
+        drawn = np.unique(np.concatenate([drawn, more[~picked[more]]]))
+    return rng.permutation(drawn)[:size]
+
+
+@dataclass(frozen=True)
+class GreedyPool:
+    """Greedy selection by the exact decrease (eq. 7) over a pool drawn by gradient: the default.
+
+    With L the partial Cholesky factor of Kbar over the pool, d the Schur diagonal and e the conditional
+    residual, eq. 7 reads sum_j e_ij^2 / (2 d_i) and one rank-1 step updates all three: selection *is* a
+    pivoted Cholesky factorization, and the prefitting the paper calls expensive costs no more than eq. 10.
+    Picks are made `n_pivots` at a time among the `4 n_pivots` most promising, so that the pool is
+    updated by matrix products. The pool's kernel values are handed on to the gradient update.
+
+    Parameters
+    ----------
+    pool_factor : int
+        Pool size in blocks: the pool holds pool_factor * m indices drawn in proportion to |g_i|^2, and always
+        argmax_i |g_i|^2 / Kbar_ii over all n, which is picked first (Theorem 2).
+    n_pivots : int
+        Picks between two updates of the pool.
+    """
+
+    pool_factor: int = 8
+    n_pivots: int = 32
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Pick `m` of the pool."""
+        if m >= system.n:
+            return ActiveSet(np.arange(system.n))
+        first = system.steepest(G)
+        pool = system.draw_by_gradient(G, min(system.n, self.pool_factor * m), rng)
+        pool = np.concatenate([[first], pool[pool != first]])
+        factor = PoolFactor(system, pool, G[pool], m)
+        factor.extend(1, np.zeros(1, dtype=np.intp))
+        while factor.size < m:
+            count = min(self.n_pivots, m - factor.size)
+            factor.extend(count, factor.most_promising(4 * count))
+        picks = factor.picks
+        return ActiveSet(pool[picks], known=KnownColumns(pool, factor.panel))
+
+
+class PoolFactor:
+    """A partial, greedily pivoted Cholesky factorization of Kbar over a pool.
+
+    Parameters
+    ----------
+    system : KernelSystem
+    pool : int array (p,)
+        Indices into the system.
+    gradient : array (p, q)
+        The gradient at the pool.
+    capacity : int
+        Number of pivots there is room for, at most p.
+
+    Attributes
+    ----------
+    size : int
+        Pivots so far.
+    schur : array (p,)
+        d, the Schur diagonal: Kbar_ii - Kbar_iB Kbar_BB^{-1} Kbar_Bi.
+    residual : array (p, q)
+        e, the gradient after B's step.
+    """
+
+    def __init__(self, system: KernelSystem, pool: IntArray, gradient: Float64Array, capacity: int) -> None:
+        self.size = 0
+        self.residual = gradient.copy()
+        self.schur = system.diag()[pool].copy()
+        self._system = system
+        self._pool = pool
+        self._free = np.ones(len(pool), dtype=bool)
+        self._picks = np.empty(capacity, dtype=np.intp)
+        self._factor = np.zeros((len(pool), capacity), dtype=system.dtype)
+        self._panel = np.empty((len(pool), capacity), dtype=system.dtype)
+        # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
+        rounding = 8 * float(np.finfo(system.dtype).eps)
+        self._floor = max(system.noise, rounding * float(self.schur.max()))
+
+    @property
+    def picks(self) -> IntArray:
+        """Positions in the pool of the pivots, in the order they were picked, shape (size,)."""
+        return self._picks[: self.size]
+
+    @property
+    def panel(self) -> FloatArray:
+        """K[pool, B] in tile precision, shape (p, size)."""
+        return self._panel[:, : self.size]
+
+    @property
+    def gain(self) -> Float64Array:
+        """eq. 7's exact decrease for each index of the pool, shape (p,); -1 where it is picked."""
+        gain = squared_norms(self.residual) / (2 * self.schur)
+        gain[~self._free] = -1
+        return gain
+
+    def most_promising(self, count: int) -> IntArray:
+        """Return the positions of the `count` free indices with the largest gain (all the free ones, if fewer)."""
+        count = min(count, int(self._free.sum()))
+        return np.argpartition(-self.gain, count - 1)[:count]
+
+    def extend(self, count: int, positions: IntArray) -> None:
+        """Pick up to `count` pivots, greedily by eq. 7, among these free positions, and update the whole pool."""
+        t, count = self.size, min(count, len(positions))
+        indices = self._pool[positions]
+        earlier = self._factor[:, :t]
+        small = self._system.panel(indices, indices).astype(np.float64)
+        small -= earlier[positions] @ earlier[positions].T
+        np.fill_diagonal(small, self.schur[positions])
+        with blas_threads(1):
+            order, corner = greedy_pivots(small, self.residual[positions], count, self._floor)
+            picks = positions[order]
+            # What B's step removes from the residual, in the basis of the factor.
+            weights = scipy.linalg.solve_triangular(corner, self.residual[picks], lower=True, check_finite=False)
+            inverse = scipy.linalg.solve_triangular(corner, np.eye(count), lower=True, check_finite=False)
+        columns = self._system.panel(self._pool, self._pool[picks])
+        self._panel[:, t : t + count] = columns
+        new = (columns - earlier @ earlier[picks].T) @ inverse.T.astype(columns.dtype)
+        new[picks] = corner
+        self._factor[:, t : t + count] = new
+        self._free[picks] = False
+        self._picks[t : t + count] = picks
+        self.residual -= new @ weights.astype(new.dtype)
+        self.residual[picks] = 0
+        self.schur -= np.einsum("ij,ij->i", new, new)
+        np.maximum(self.schur, self._floor, out=self.schur)
+        self.size = t + count
+
+
+def greedy_pivots(
+    matrix: Float64Array, residual: Float64Array, count: int, floor: float
+) -> tuple[IntArray, Float64Array]:
+    """Run the exact greedy of eq. 7 on a small matrix.
+
+    Parameters
+    ----------
+    matrix : array (c, c)
+        Schur complement of Kbar on the candidates, the noise included.
+    residual : array (c, q)
+        Conditional residuals of the candidates.
+    count : int
+        Number of pivots, at most c.
+    floor : float
+        Smallest Schur diagonal that is believed.
+
+    Returns
+    -------
+    order : int array (count,)
+        The pivots, best first.
+    corner : array (count, count)
+        Lower Cholesky factor of matrix[order][:, order].
+    """
+    E = residual.copy()
+    d = np.maximum(np.diagonal(matrix), floor)
+    factor = np.zeros((len(matrix), count))
+    order = np.empty(count, dtype=np.intp)
+    taken = np.zeros(len(matrix))
+    for t in range(count):
+        s = int(np.argmax(squared_norms(E) / d - taken))
+        root = np.sqrt(d[s])
+        column = (matrix[:, s] - factor[:, :t] @ factor[s, :t]) / root
+        column[s] = root
+        factor[:, t] = column
+        E -= np.outer(column, E[s] / root)
+        d = np.maximum(d - column**2, floor)
+        order[t] = s
+        taken[s] = np.inf
+    return order, np.tril(factor[order])
+
+
+class Cyclic:
+    """BCDC: consecutive blocks of indices, round and round."""
+
+    def __init__(self) -> None:
+        self._position = 0
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Return the next `m` indices."""
+        indices = (self._position + np.arange(m)) % system.n
+        self._position = int((self._position + m) % system.n)
+        return ActiveSet(indices)
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """BCDG: the m variables with the largest gradient, chosen without regard to one another."""
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Return the `m` rows with the largest |g_i|^2."""
+        return ActiveSet(system.largest(G, m))

@@ -1,0 +1,127 @@
+"""Solver names, and `solve`, the one entrance to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd._arrays import Float64Array, as_outputs
+from gbcd.selection import Cyclic, Gradient, GreedyPool, RandomSubset, Selection
+from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
+from gbcd.solvers.cg import conjugate_gradients
+from gbcd.solvers.cholesky import cholesky
+from gbcd.solvers.result import Callback, Progress, SolveResult
+from gbcd.system import KernelSystem
+
+DEFAULT_MAX_PASSES = 300.0
+
+
+@dataclass(frozen=True)
+class BlockSolver:
+    """The block descent loop with one selection strategy (made anew for each solve)."""
+
+    selection: Callable[[], Selection]
+
+    def run(
+        self, progress: Progress, block_size: int | None, rng: np.random.Generator
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return alpha and its exact gradient, both (n, q)."""
+        m = min(block_size or DEFAULT_BLOCK_SIZE, progress.system.n)
+        return block_descent(progress, self.selection(), m, rng)
+
+
+@dataclass(frozen=True)
+class WholeSolver:
+    """A solver that works on all n variables at once and has no block size."""
+
+    algorithm: Callable[[Progress], tuple[Float64Array, Float64Array]]
+
+    def run(
+        self, progress: Progress, block_size: int | None, rng: np.random.Generator
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return alpha and its exact gradient, both (n, q)."""
+        return self.algorithm(progress)
+
+
+SOLVERS: dict[str, BlockSolver | WholeSolver] = {
+    "gbcd": BlockSolver(GreedyPool),
+    "gbcd-paper": BlockSolver(RandomSubset),
+    "bcdc": BlockSolver(Cyclic),
+    "bcdg": BlockSolver(Gradient),
+    "cg": WholeSolver(conjugate_gradients),
+    "cholesky": WholeSolver(cholesky),
+}
+
+
+def get_solver(name: str) -> BlockSolver | WholeSolver:
+    """Return the solver of this name.
+
+    Raises
+    ------
+    ValueError
+        If there is none, naming those there are.
+    """
+    try:
+        return SOLVERS[name]
+    except (KeyError, TypeError):
+        raise ValueError(f"There is no solver {name!r}: choose from {', '.join(sorted(SOLVERS))}.") from None
+
+
+def solve(
+    system: KernelSystem,
+    Y: npt.ArrayLike,
+    solver: str = "gbcd",
+    tol: float = 1e-4,
+    block_size: int | None = None,
+    max_passes: float = DEFAULT_MAX_PASSES,
+    random_state: int | np.random.Generator | None = None,
+    callback: Callback | None = None,
+) -> SolveResult:
+    """Solve Kbar @ alpha = Y: minimise f(alpha) = 1/2 alpha' Kbar alpha - y' alpha for every column of Y.
+
+    Parameters
+    ----------
+    system : KernelSystem
+    Y : array (n,) or (n, q)
+    solver : str
+        "gbcd" (greedy blocks from a gradient-weighted pool), "gbcd-paper" (the paper's Algorithms 1 and 2),
+        "bcdc", "bcdg" (cyclic and gradient blocks), "cg", "cholesky".
+    tol : float
+        On the float64 infinity norm of the gradient Kbar @ alpha - Y.
+    block_size : int, optional
+        m; 500 by default, at most n.
+    max_passes : float
+        Stop, with a warning, after this many passes over Kbar: kernel evaluations / n^2, or columns used
+        / n where that is more (K kept in memory).
+    random_state : int, numpy.random.Generator, optional
+    callback : callable, optional
+        Gets a `TraceEntry` after each iteration; returning True stops.
+
+    Returns
+    -------
+    SolveResult
+
+    Raises
+    ------
+    ValueError
+        For an unknown solver, Y of another length or with NaN, or limits that are not positive.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        With the norm that was reached, where that is above `tol`.
+    """
+    chosen = get_solver(solver)
+    outputs = as_outputs(Y, system.n)
+    if not tol > 0:
+        raise ValueError(f"tol must be positive, not {tol}.")
+    if not max_passes > 0:
+        raise ValueError(f"max_passes must be positive, not {max_passes}.")
+    if block_size is not None and block_size < 1:
+        raise ValueError(f"block_size must be at least 1, not {block_size}.")
+    progress = Progress(system, outputs, tol, max_passes, callback)
+    alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
+    return progress.finish(alpha, gradient, solver)

@@ -1,0 +1,336 @@
+"""The linear system Kbar alpha = Y, Kbar = K + noise I, never stored whole unless the memory budget holds it.
+
+Only two operations touch all n rows: "add these columns to the gradient" and "where is the gradient
+large". Both live here and nowhere else, so whoever shards the rows over processes, machines or a GPU
+replaces `KernelSystem` alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix
+from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
+from gbcd.kernels import Kernel
+
+MAX_AUTO_BUDGET = 4 << 30
+FALLBACK_BUDGET = 1 << 30
+WORKSPACE_BYTES = 32 << 20
+"""Set aside for tiles and selection before K may be kept."""
+
+MAX_FLOAT32_MAGNITUDE = 2e3
+"""Above this, float32 tiles err by more than about 1e-4 in k: such systems use float64 tiles from the start."""
+
+Precision = Literal["mixed", "float64"]
+
+
+class KnownColumns(NamedTuple):
+    """Kernel values that a selection has already computed: K[rows][:, B] (no noise), in tile precision."""
+
+    rows: IntArray
+    values: FloatArray
+
+
+def auto_memory_budget() -> int:
+    """Return a quarter of the physical memory now free, at most 4 GiB, in bytes."""
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return FALLBACK_BUDGET
+    return min(free // 4, MAX_AUTO_BUDGET)
+
+
+def squared_norms(G: Float64Array) -> Float64Array:
+    """Return |g_i|^2 over the outputs of each row of G (n, q): shape (n,)."""
+    norms: Float64Array = np.einsum("ij,ij->i", G, G)
+    return norms
+
+
+class KernelSystem:
+    """Kbar = K + noise I over the rows of X.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Inputs, as scaled for the kernel.
+    kernel : Kernel
+    noise : float
+        sigma^2, the noise variance on Kbar's diagonal, positive.
+    memory_budget : int or "auto"
+        Bytes that may be held for kernel values. K is kept (in tile precision, and then never
+        evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
+        free memory, at most 4 GiB.
+    precision : {"mixed", "float64"}
+        "mixed" evaluates tiles in float32; residuals and factorizations are float64 in both.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    kernel_evaluations : int
+        Kernel values k(x, x') computed so far, in any precision; a value read from the kept K or got by symmetry
+        is not counted again.
+
+    Raises
+    ------
+    ValueError
+        For empty or non-finite X, a noise that is not positive, or an unknown precision or budget.
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        kernel: Kernel,
+        noise: float,
+        memory_budget: int | Literal["auto"] = "auto",
+        precision: Precision = "mixed",
+    ) -> None:
+        self.X = as_matrix(X, "X")
+        if not (np.isfinite(noise) and noise > 0):
+            raise ValueError(f"noise must be a positive number, not {noise}.")
+        if precision not in ("mixed", "float64"):
+            raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
+        if memory_budget != "auto" and not (isinstance(memory_budget, int | np.integer) and memory_budget >= 0):
+            raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
+        self.kernel = kernel
+        self.noise = float(noise)
+        self.n = len(self.X)
+        self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
+        self.kernel_evaluations = 0
+        self._origin: Float64Array = self.X.mean(axis=0)
+        self._diag = kernel.diagonal(self.X) + self.noise
+        too_wide = kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
+        self._set_precision(np.dtype(np.float64 if precision == "float64" or too_wide else np.float32))
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The precision tiles are evaluated in."""
+        return self._dtype
+
+    @property
+    def origin(self) -> Float64Array:
+        """The centre (d,) features are taken about: float32 loses less there."""
+        return self._origin
+
+    @property
+    def keeps_matrix(self) -> bool:
+        """Whether the whole K fits the memory budget and is kept."""
+        features = 2 * self.n * (self.X.shape[1] + 2) * self._dtype.itemsize
+        return self.n**2 * self._dtype.itemsize + features + WORKSPACE_BYTES <= self.memory_budget
+
+    def raise_precision(self) -> bool:
+        """Go on with float64 tiles, where float32 ones drift too much; return False if they already are."""
+        if self._dtype == np.float64:
+            return False
+        self._set_precision(np.dtype(np.float64))
+        return True
+
+    def diag(self) -> Float64Array:
+        """Return the diagonal of Kbar, the noise included, shape (n,)."""
+        return self._diag
+
+    def block(self, I: IntArray, J: IntArray) -> Float64Array:  # noqa: E741 - the paper's index sets
+        """Return Kbar[I, J] in float64, shape (len(I), len(J)), the noise where an index meets itself."""
+        if self._matrix is not None and self._dtype == np.float64:
+            values = self._matrix[np.ix_(I, J)].astype(np.float64)
+        else:
+            rows = self.kernel.row_features(self.X[I], self._origin, np.float64)
+            columns = self.kernel.column_features(self.X[J], self._origin, np.float64)
+            values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
+            self.kernel_evaluations += values.size
+        values[I[:, None] == J[None, :]] += self.noise
+        return values
+
+    def panel(self, I: IntArray, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
+        """Return K[I, J], without noise, in tile precision, shape (len(I), len(J))."""
+        matrix = self._kept()
+        values = np.empty((len(I), len(J)), dtype=self._dtype)
+        columns = None if matrix is not None else self._columns[J]
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                if matrix is not None:
+                    values[piece] = matrix[np.ix_(I[piece], J)]
+                elif columns is not None:
+                    self.kernel.tile(self._rows[I[piece]], columns, out=values[piece])
+
+        parallel(work, spans(len(I), MAX_PANEL_ROWS))
+        if matrix is None:
+            self.kernel_evaluations += values.size
+        return values
+
+    def add_columns(self, B: IntArray, D: Float64Array, G: Float64Array, known: KnownColumns | None = None) -> None:
+        """G += Kbar[:, B] @ D in place, in row tiles; n x m values are never held.
+
+        Parameters
+        ----------
+        B : int array (m,)
+            Distinct columns.
+        D : array (m, q)
+        G : array (n, q)
+        known : KnownColumns, optional
+            Values the caller already has, which are then not evaluated again.
+        """
+        # Scaled to 1 first, so that the cast to float32 neither overflows nor underflows.
+        scale = float(np.abs(D).max(initial=0.0))
+        if scale == 0:
+            return
+        step = (D / scale).astype(self._dtype)
+        matrix = self._kept()
+        if matrix is not None:
+            self._add_kept_columns(matrix, B, step, scale, G)
+        else:
+            rest = None
+            if known is not None:
+                G[known.rows] += scale * (known.values @ step)
+                unknown = np.ones(self.n, dtype=bool)
+                unknown[known.rows] = False
+                rest = np.flatnonzero(unknown)
+            self._add_evaluated_columns(B, step, scale, G, rest)
+        G[B] += self.noise * D
+
+    def matmul(self, V: Float64Array) -> Float64Array:
+        """Return Kbar @ V in tile precision, shape (n, q); symmetric tiles are evaluated once."""
+        matrix = self._kept()
+        if matrix is None:
+            return self._symmetric_product(V, self._dtype) + self.noise * V
+        scale = float(np.abs(V).max(initial=0.0)) or 1.0
+        product: Float64Array = scale * (matrix @ (V / scale).astype(self._dtype)) + self.noise * V
+        return product
+
+    def residual(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:
+        """Return the gradient Kbar @ alpha - Y, shape (n, q), evaluated in float64 throughout."""
+        if self._dtype == np.float64:
+            return self.matmul(alpha) - Y
+        return self._symmetric_product(alpha, np.dtype(np.float64)) + self.noise * alpha - Y
+
+    def dense(self) -> Float64Array:
+        """Return the whole Kbar in float64, (n, n), whatever the budget: for the direct reference."""
+        values = np.empty((self.n, self.n))
+        self._fill_symmetric(values)
+        values.flat[:: self.n + 1] += self.noise
+        return values
+
+    def cross(self, X_new: Float64Array) -> Float64Array:
+        """Return K between the rows of X and X_new (t, d), in float64, shape (n, t)."""
+        self.kernel_evaluations += self.n * len(X_new)
+        values = kernel_matrix(self.kernel, self.X, X_new, self._origin)
+        return values.astype(np.float64, copy=False)
+
+    def gradient_norm(self, G: Float64Array) -> float:
+        """Return the infinity norm of the gradient over all rows and outputs."""
+        return float(np.abs(G).max(initial=0.0))
+
+    def steepest(self, G: Float64Array) -> int:
+        """Return argmax_i |g_i|^2 / Kbar_ii over all n: the first pick that Theorems 1 and 2 need."""
+        return int(np.argmax(squared_norms(G) / self._diag))
+
+    def largest(self, G: Float64Array, size: int) -> IntArray:
+        """Return the `size` rows with the largest |g_i|^2, largest first."""
+        norms = squared_norms(G)
+        top = np.argpartition(-norms, size - 1)[:size]
+        return top[np.argsort(-norms[top], kind="stable")]
+
+    def draw_by_gradient(self, G: Float64Array, size: int, rng: np.random.Generator) -> IntArray:
+        """Draw `size` distinct rows with probability proportional to |g_i|^2 (Gumbel top-k)."""
+        if size >= self.n:
+            return np.arange(self.n)
+        keys = np.log(np.maximum(squared_norms(G), np.finfo(np.float64).tiny)) + rng.gumbel(size=self.n)
+        return np.argpartition(-keys, size - 1)[:size]
+
+    def _set_precision(self, dtype: np.dtype[np.floating]) -> None:
+        self._dtype = dtype
+        self._rows = self.kernel.row_features(self.X, self._origin, dtype)
+        self._columns = self.kernel.column_features(self.X, self._origin, dtype)
+        self._matrix: FloatArray | None = None
+
+    def _kept(self) -> FloatArray | None:
+        if self._matrix is None and self.keeps_matrix:
+            self._matrix = np.empty((self.n, self.n), dtype=self._dtype)
+            self._fill_symmetric(self._matrix)
+        return self._matrix
+
+    def _add_kept_columns(
+        self, matrix: FloatArray, B: IntArray, step: FloatArray, scale: float, G: Float64Array
+    ) -> None:
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                # Rows of the symmetric K instead of its columns: they are contiguous.
+                G[piece] += scale * (matrix[B, piece].T @ step)
+
+        parallel(work, spans(self.n, MAX_PANEL_ROWS))
+
+    def _add_evaluated_columns(
+        self, B: IntArray, step: FloatArray, scale: float, G: Float64Array, rest: IntArray | None
+    ) -> None:
+        columns = self._columns[B]
+        count = self.n if rest is None else len(rest)
+        height = tile_rows(len(B), self._dtype)
+
+        def work(pieces: Iterator[slice]) -> None:
+            tile = np.empty((height, len(B)), dtype=self._dtype)
+            for piece in pieces:
+                rows = piece if rest is None else rest[piece]
+                values = self.kernel.tile(self._rows[rows], columns, out=tile[: piece.stop - piece.start])
+                G[rows] += scale * (values @ step)
+
+        parallel(work, spans(count, height))
+        self.kernel_evaluations += count * len(B)
+
+    def _tile_pairs(self, size: int) -> list[tuple[slice, slice]]:
+        pieces = spans(self.n, size)
+        return [(pieces[i], pieces[j]) for i in range(len(pieces)) for j in range(i, len(pieces))]
+
+    def _features(self, rows: slice, columns: slice, dtype: np.dtype[np.floating]) -> tuple[FloatArray, FloatArray]:
+        if dtype == self._dtype:
+            return self._rows[rows], self._columns[columns]
+        # Features in the other precision are made for each tile: a few per cent of its product, no memory.
+        return (
+            self.kernel.row_features(self.X[rows], self._origin, dtype),
+            self.kernel.column_features(self.X[columns], self._origin, dtype),
+        )
+
+    def _symmetric_product(self, V: Float64Array, dtype: np.dtype[np.floating]) -> Float64Array:
+        pairs = self._tile_pairs(SYMMETRIC_TILE)
+        scale = float(np.abs(V).max(initial=0.0)) or 1.0
+        right = (V / scale).astype(dtype)
+
+        def work(pieces: Iterator[tuple[slice, slice]]) -> FloatArray:
+            product = np.zeros_like(V)
+            for i, j in pieces:
+                values = self.kernel.tile(*self._features(i, j, dtype))
+                product[i] += values @ right[j]
+                if i.start != j.start:
+                    product[j] += values.T @ right[i]
+            return product
+
+        parts = parallel(work, pairs)
+        self._count(pairs)
+        total: Float64Array = scale * np.sum(parts, axis=0, dtype=np.float64)
+        return total
+
+    def _fill_symmetric(self, matrix: FloatArray) -> None:
+        pairs = self._tile_pairs(SYMMETRIC_TILE)
+
+        def work(pieces: Iterator[tuple[slice, slice]]) -> None:
+            for i, j in pieces:
+                values = self.kernel.tile(*self._features(i, j, matrix.dtype))
+                matrix[i, j] = values
+                if i.start != j.start:
+                    matrix[j, i] = values.T
+
+        parallel(work, pairs)
+        self._count(pairs)
+
+    def _count(self, pairs: list[tuple[slice, slice]]) -> None:
+        self.kernel_evaluations += sum((i.stop - i.start) * (j.stop - j.start) for i, j in pairs)
+
+
+MAX_PANEL_ROWS = 512
+SYMMETRIC_TILE = 384
+"""Both sides of a square tile: 1.1 MiB in float64."""

@@ -1,1 +1,38 @@
 """Exact Gaussian process regression far beyond memory, by greedy block coordinate descent."""
+
+from gbcd.kernels import Kernel, SquaredExponential
+from gbcd.likelihood import (
+    HyperparameterFit,
+    fit_hyperparameters,
+    leave_group_out_likelihood,
+    log_marginal_likelihood,
+)
+from gbcd.regressor import GBCDRegressor
+from gbcd.selection import ActiveSet, Cyclic, Gradient, GreedyPool, RandomSubset, Selection
+from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
+from gbcd.sparse import MatchingPursuitGP
+from gbcd.system import KernelSystem
+from gbcd.variance import predictive_variance
+
+__all__ = [
+    "SOLVERS",
+    "ActiveSet",
+    "Cyclic",
+    "GBCDRegressor",
+    "Gradient",
+    "GreedyPool",
+    "HyperparameterFit",
+    "Kernel",
+    "KernelSystem",
+    "MatchingPursuitGP",
+    "RandomSubset",
+    "Selection",
+    "SolveResult",
+    "SquaredExponential",
+    "TraceEntry",
+    "fit_hyperparameters",
+    "leave_group_out_likelihood",
+    "log_marginal_likelihood",
+    "predictive_variance",
+    "solve",
+]

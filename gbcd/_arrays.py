@@ -71,3 +71,18 @@ def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
         raise ValueError(f"{name} must have shape ({n},) or ({n}, q), as X has {n} rows, not {np.shape(values)}.")
     require_finite(outputs, name)
     return outputs
+
+
+def standardisation(Y: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the mean and scale (q,) that standardise each column of Y (n, q).
+
+    A column that is constant to rounding gets its own value as mean and scale 1, so it becomes exactly
+    zero, its coefficients too, and it is predicted as exactly that value.
+    """
+    mean = Y.mean(axis=0)
+    scale = Y.std(axis=0)
+    # Rounding alone gives a constant column a standard deviation of some epsilons of its size.
+    constant = (np.ptp(Y, axis=0) == 0) | (scale <= 10 * np.finfo(np.float64).eps * np.abs(mean))
+    mean[constant] = Y[0, constant]
+    scale[constant] = 1
+    return mean, scale

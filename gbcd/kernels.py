@@ -89,7 +89,7 @@ class SquaredExponential:
 
     @property
     def log_parameters(self) -> Float64Array:
-        """log gamma, shape (1,) when isotropic, (d,) for ARD; a zero gamma is taken as the smallest number."""
+        """Log gamma, shape (1,) when isotropic, (d,) for ARD; a zero gamma is taken as the smallest number."""
         return np.log(np.maximum(np.atleast_1d(self.gamma), np.finfo(np.float64).tiny))
 
     def with_log_parameters(self, theta: Float64Array) -> SquaredExponential:
@@ -138,7 +138,9 @@ class SquaredExponential:
 
     def _scaled(self, X: FloatArray, origin: Float64Array) -> Float64Array:
         if self.gamma.ndim == 1 and X.shape[1] != self.gamma.size:
-            raise ValueError(f"The kernel has {self.gamma.size} gammas, the inputs {X.shape[1]} columns: they must match.")
+            raise ValueError(
+                f"The kernel has {self.gamma.size} gammas, the inputs {X.shape[1]} columns: they must match."
+            )
         scaled: Float64Array = (X - origin) * np.sqrt(self.gamma)
         return scaled
 

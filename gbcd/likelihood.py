@@ -1,0 +1,352 @@
+"""Hyperparameters: log marginal and leave-group-out likelihoods with analytic gradients, and their fit.
+
+All outputs share one kernel and are independent given it. Everything here is dense on a subset of the
+data; the solvers take over at full size.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.optimize
+
+from gbcd._arrays import Float64Array, IntArray, as_matrix, as_outputs
+from gbcd._tiles import kernel_matrix
+from gbcd.kernels import Kernel, SquaredExponential
+
+logger = logging.getLogger(__name__)
+
+NOISE_FLOOR = 1e-6
+NOISE_CEILING = 10.0
+NOISE_START = 0.1
+GAMMA_RANGE = 1e5
+"""Each gamma stays within this factor of its data-driven start."""
+
+MAX_ITERATIONS = 100
+MEDIAN_ROWS = 500
+
+Likelihood = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
+Objective = Literal["marginal", "leave_group_out"]
+
+
+def log_marginal_likelihood(
+    kernel: Kernel, noise: float, X: npt.ArrayLike, Y: npt.ArrayLike
+) -> tuple[float, Float64Array]:
+    """Return the log marginal likelihood, summed over the outputs, and its gradient.
+
+    sum_j -1/2 y_j' Kbar^-1 y_j - 1/2 log|Kbar| - n/2 log 2 pi, with
+    d/dKbar = 1/2 (A A' - q Kbar^-1), A = Kbar^-1 Y (Rasmussen & Williams 2006, eq. 5.9).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : float
+    X : array (n, d)
+    Y : array (n,) or (n, q)
+
+    Returns
+    -------
+    value : float
+    gradient : array (p + 1,)
+        With respect to the kernel's log parameters, then log noise.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If Kbar is not positive definite to rounding.
+    """
+    inputs, outputs = _checked(X, Y)
+    n, q = outputs.shape
+    K, P, log_determinant = _inverse(kernel, noise, inputs)
+    A = P @ outputs
+    value = -0.5 * float(np.vdot(outputs, A)) - 0.5 * q * (log_determinant + n * np.log(2 * np.pi))
+    slope = 0.5 * (A @ A.T - q * P)
+    return value, _parameter_gradient(kernel, noise, inputs, K, slope)
+
+
+def leave_group_out_likelihood(
+    kernel: Kernel, noise: float, X: npt.ArrayLike, Y: npt.ArrayLike, groups: npt.ArrayLike
+) -> tuple[float, Float64Array]:
+    """Return sum_b log p(y_b | all other groups), summed over the outputs, and its gradient.
+
+    Scores what prediction needs: rows whose near-duplicates (frames 1/60 s apart) are all held out. With
+    P = Kbar^-1, A = P Y and r_b = P_bb^-1 a_b, the group's conditional is normal with mean y_b - r_b and covariance
+    P_bb^-1, so its log density is 1/2 log|P_bb| - 1/2 a_b' r_b - |b|/2 log 2 pi.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : float
+    X : array (n, d)
+    Y : array (n,) or (n, q)
+    groups : int array (n,)
+
+    Returns
+    -------
+    value : float
+    gradient : array (p + 1,)
+        With respect to the kernel's log parameters, then log noise.
+    """
+    inputs, outputs = _checked(X, Y)
+    labels = _group_labels(groups, len(inputs))
+    n, q = outputs.shape
+    K, P, _ = _inverse(kernel, noise, inputs)
+    A = P @ outputs
+    R = np.empty_like(A)
+    PM = np.empty_like(P)
+    value = -0.5 * n * q * np.log(2 * np.pi)
+    for rows in _members(labels):
+        corner = scipy.linalg.cholesky(P[np.ix_(rows, rows)], lower=True, check_finite=False)
+        inverse = scipy.linalg.cho_solve((corner, True), np.eye(len(rows)), check_finite=False)
+        R[rows] = inverse @ A[rows]
+        value += q * float(np.log(np.diagonal(corner)).sum()) - 0.5 * float(np.vdot(A[rows], R[rows]))
+        # d/dP_bb = 1/2 (q P_bb^-1 + r r'); d/da_b = -r_b.
+        PM[:, rows] = P[:, rows] @ (0.5 * (q * inverse + R[rows] @ R[rows].T))
+    # dKbar^-1 = -P dKbar P, and a = P y carries -R Y' into d/dP.
+    through_mean = (P @ R) @ A.T
+    slope = -PM @ P + 0.5 * (through_mean + through_mean.T)
+    return value, _parameter_gradient(kernel, noise, inputs, K, slope)
+
+
+@dataclass(frozen=True)
+class HyperparameterFit:
+    """What `fit_hyperparameters` found.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    noise : float
+    value : float
+        The objective at the end: log likelihood per row and output.
+    n_iter : int
+        L-BFGS iterations, all stages.
+    indices : int array (s,)
+        The rows used, sorted.
+    seconds : float
+    """
+
+    kernel: Kernel
+    noise: float
+    value: float
+    n_iter: int
+    indices: IntArray
+    seconds: float
+
+
+def fit_hyperparameters(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    kernel: str | Kernel = "ard",
+    subset: int = 2000,
+    groups: npt.ArrayLike | None = None,
+    objective: Objective = "marginal",
+    tol: float = 1e-4,
+    random_state: int | np.random.Generator | None = None,
+    noise: float | None = None,
+    fit_kernel: bool = True,
+) -> HyperparameterFit:
+    """Maximise a likelihood over the kernel's parameters and the noise by L-BFGS on a random subset.
+
+    Starts from gamma = 1 / median squared distance and noise 0.1; ARD goes on from the isotropic optimum.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Scaled as the kernel will see it.
+    Y : array (n,) or (n, q)
+        Standardised; constant columns are left out.
+    kernel : {"ard", "isotropic"} or Kernel
+        A `Kernel` is the start itself.
+    subset : int
+        Rows used, at most n.
+    groups : int array (n,), optional
+        Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then spreads the
+        subset over the groups as evenly as it can, as near-duplicates drive the noise to zero;
+        "leave_group_out" uses whole groups.
+    objective : {"marginal", "leave_group_out"}
+    tol : float
+        On the gradient of the log likelihood per row and output.
+    random_state : int, numpy.random.Generator, optional
+    noise : float, optional
+        Held at this value; fitted when None.
+    fit_kernel : bool
+        False holds the kernel (which must then be a `Kernel`) and fits the noise alone.
+
+    Returns
+    -------
+    HyperparameterFit
+
+    Raises
+    ------
+    ValueError
+        For an unknown kernel or objective, missing groups, or a subset below 1.
+    """
+    started = time.perf_counter()
+    inputs, outputs = _checked(X, Y)
+    outputs = outputs[:, np.ptp(outputs, axis=0) > 0]
+    rng = np.random.default_rng(random_state)
+    labels = None if groups is None else _group_labels(groups, len(inputs))
+    _check_request(kernel, subset, labels, objective, fit_kernel)
+    rows = draw_subset(len(inputs), subset, labels, objective, rng)
+    inputs, outputs = inputs[rows], outputs[rows]
+    stages = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
+    level = NOISE_START if noise is None else noise
+    value, iterations = np.nan, 0
+    if outputs.shape[1]:
+        likelihood = _likelihood(objective, None if labels is None else labels[rows])
+        for position, stage in enumerate(stages):
+            start = stage if position == 0 else stage.with_log_parameters(_spread(found, stage))
+            found, level, value, steps = _maximise(likelihood, start, level, inputs, outputs, tol, noise, fit_kernel)
+            iterations += steps
+    else:
+        found = stages[-1]
+    seconds = time.perf_counter() - started
+    logger.info("hyperparameters on %d rows: %r, noise %.3g, %.1f s", len(rows), found, level, seconds)
+    return HyperparameterFit(found, level, value, iterations, rows, seconds)
+
+
+def draw_subset(
+    n: int, subset: int, labels: IntArray | None, objective: Objective, rng: np.random.Generator
+) -> IntArray:
+    """Draw at most `subset` of n rows, sorted, with regard to groups of near-duplicates.
+
+    Parameters
+    ----------
+    n, subset : int
+    labels : int array (n,) or None
+    objective : {"marginal", "leave_group_out"}
+        "marginal": round robin over the groups. "leave_group_out": random whole groups until the subset
+        is full, the last one thinned; where fewer than 10 groups would fit, each of 10 is thinned.
+    rng : numpy.random.Generator
+    """
+    if subset >= n:
+        if subset > n:
+            logger.info("the hyperparameter subset of %d is clipped to the %d rows there are", subset, n)
+        return np.arange(n)
+    if labels is None:
+        return np.sort(rng.choice(n, subset, replace=False))
+    members = [rng.permutation(rows) for rows in _members(labels)]
+    order = rng.permutation(len(members))
+    if objective == "leave_group_out":
+        wanted = max(1, subset // min(MIN_GROUPS, len(members)))
+        kept = np.concatenate([members[g][:wanted] for g in order])
+        return np.sort(kept[:subset])
+    # The first row of every group, then the second of every group, and so on.
+    turn = np.concatenate([np.arange(len(members[g])) for g in order])
+    rows = np.concatenate([members[g] for g in order])
+    return np.sort(rows[np.argsort(turn, kind="stable")[:subset]])
+
+
+MIN_GROUPS = 10
+
+
+def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
+    inputs = as_matrix(X, "X")
+    return inputs, as_outputs(Y, len(inputs))
+
+
+def _group_labels(groups: npt.ArrayLike, n: int) -> IntArray:
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have shape ({n},), one label for each row of X, not {labels.shape}.")
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def _members(labels: IntArray) -> list[IntArray]:
+    """Return the row indices of each group."""
+    order = np.argsort(labels, kind="stable")
+    edges = np.flatnonzero(np.diff(labels[order])) + 1
+    return np.split(order, edges)
+
+
+def _check_request(
+    kernel: str | Kernel, subset: int, labels: IntArray | None, objective: str, fit_kernel: bool
+) -> None:
+    if not isinstance(kernel, Kernel) and kernel not in ("ard", "isotropic"):
+        raise ValueError(f"kernel must be 'ard', 'isotropic' or a Kernel, not {kernel!r}.")
+    if not fit_kernel and not isinstance(kernel, Kernel):
+        raise ValueError("fit_kernel=False needs a Kernel to hold.")
+    if subset < 1:
+        raise ValueError(f"subset must be at least 1, not {subset}.")
+    if objective not in ("marginal", "leave_group_out"):
+        raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
+    if objective == "leave_group_out" and (labels is None or labels.max() < 1):
+        raise ValueError("objective='leave_group_out' needs groups, at least two of them: one label for each row.")
+
+
+def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Array, Float64Array, float]:
+    """Return K, Kbar^-1 and log|Kbar|."""
+    K = kernel_matrix(kernel, X, X, X.mean(axis=0)).astype(np.float64, copy=False)
+    np.fill_diagonal(K, kernel.diagonal(X))
+    lower = scipy.linalg.cholesky(K + noise * np.eye(len(X)), lower=True, overwrite_a=True, check_finite=False)
+    log_determinant = 2 * float(np.log(np.diagonal(lower)).sum())
+    half, _ = scipy.linalg.lapack.dpotri(lower, lower=1)
+    inverse = np.tril(half)
+    inverse += np.tril(inverse, -1).T
+    return K, inverse, log_determinant
+
+
+def _parameter_gradient(
+    kernel: Kernel, noise: float, X: Float64Array, K: Float64Array, slope: Float64Array
+) -> Float64Array:
+    return np.append(kernel.parameter_gradient(X, K, slope), noise * np.trace(slope))
+
+
+def _likelihood(objective: Objective, labels: IntArray | None) -> Likelihood:
+    if objective == "marginal" or labels is None:
+        return log_marginal_likelihood
+    return lambda kernel, noise, X, Y: leave_group_out_likelihood(kernel, noise, X, Y, labels)
+
+
+def _starts(name: str, X: Float64Array) -> list[Kernel]:
+    """Return the kernels to fit one after the other."""
+    some = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_ROWS)).astype(int)]
+    squares = np.einsum("ij,ij->i", some, some)
+    distances = squares[:, None] + squares - 2 * some @ some.T
+    apart = distances[np.triu_indices(len(some), 1)]
+    apart = apart[apart > 1e-12 * max(float(squares.max()), np.finfo(np.float64).tiny)]
+    gamma = 1 / float(np.median(apart)) if len(apart) else 1.0
+    isotropic = SquaredExponential(gamma)
+    return [isotropic] if name == "isotropic" else [isotropic, SquaredExponential(np.full(X.shape[1], gamma))]
+
+
+def _spread(found: Kernel, stage: Kernel) -> Float64Array:
+    """Give every parameter of the next stage the value the previous one found."""
+    return np.full(len(stage.log_parameters), found.log_parameters[0])
+
+
+def _maximise(
+    likelihood: Likelihood,
+    start: Kernel,
+    noise_start: float,
+    X: Float64Array,
+    Y: Float64Array,
+    tol: float,
+    noise: float | None,
+    fit_kernel: bool,
+) -> tuple[Kernel, float, float, int]:
+    """Run L-BFGS-B from one start; return kernel, noise, value per row and output, iterations."""
+    theta = np.append(start.log_parameters, np.log(noise_start))
+    reach = np.log(GAMMA_RANGE) if fit_kernel else 0.0
+    bounds = [(t - reach, t + reach) for t in theta[:-1]]
+    bounds.append((np.log(NOISE_FLOOR), np.log(NOISE_CEILING)) if noise is None else (theta[-1], theta[-1]))
+
+    def negative(point: Float64Array) -> tuple[float, Float64Array]:
+        try:
+            value, gradient = likelihood(start.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y)
+        except scipy.linalg.LinAlgError:
+            # The line search steps back from where Kbar is singular to rounding.
+            return 1e10, np.zeros_like(point)
+        return -value / Y.size, -gradient / Y.size
+
+    options = {"gtol": tol, "ftol": 1e-2 * tol, "maxiter": MAX_ITERATIONS}
+    found = scipy.optimize.minimize(negative, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    level = float(np.exp(found.x[-1])) if noise is None else noise
+    return start.with_log_parameters(found.x[:-1]), level, -float(found.fun), int(found.nit)

@@ -1,1 +1,52 @@
-"""Silhouettes, shape contexts, HistoSC descriptors, skeletons and HumanEva data."""
+"""Silhouettes, shape contexts, HistoSC descriptors, skeletons and HumanEva data.
+
+The names below are loaded when first used (PEP 562), so that importing one stage imports only what that stage needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pose.codebook import Codebook
+    from pose.contours import EmptySilhouetteError, sample_edges
+    from pose.histosc import HistoSC
+    from pose.shape_context import ShapeContext
+    from pose.silhouette import CleanUp, GaussianBackground, as_mask
+
+# To publish a name: add it to the imports above, to this table, and to __all__.
+_MODULES = {
+    "CleanUp": "pose.silhouette",
+    "Codebook": "pose.codebook",
+    "EmptySilhouetteError": "pose.contours",
+    "GaussianBackground": "pose.silhouette",
+    "HistoSC": "pose.histosc",
+    "ShapeContext": "pose.shape_context",
+    "as_mask": "pose.silhouette",
+    "sample_edges": "pose.contours",
+}
+
+__all__ = [
+    "CleanUp",
+    "Codebook",
+    "EmptySilhouetteError",
+    "GaussianBackground",
+    "HistoSC",
+    "ShapeContext",
+    "as_mask",
+    "sample_edges",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'pose' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

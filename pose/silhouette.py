@@ -1,0 +1,380 @@
+"""Silhouettes: a per-pixel Gaussian background model, the clean-up of its masks, and ready-made masks.
+
+The model is the one of the HumanEva release: mean and diagonal variance of each pixel over each background recording,
+the likelihood of a colour being the mean over the recordings of the normal densities. Added here: log densities (the
+literal products underflow), one brightness gain per frame, tolerance of shadows, and an edge decided by mixing colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from pose._background_kernel import classify, refine_edge
+
+Mask = npt.NDArray[np.uint8]
+
+GAIN_STEP = 8
+"""Every 8th row and column estimate the gain of a frame: a median of some thousand ratios is good to 0.1 %."""
+GAIN_DARK = 16.0
+"""Grey level below which a background pixel is too dark for its ratio to tell the gain."""
+EIGHT = 8
+FOUR = 4
+
+
+@dataclass(frozen=True)
+class CleanUp:
+    """What is done to the raw foreground to make one silhouette of it. Lengths in pixels, areas in square pixels.
+
+    Attributes
+    ----------
+    closing, opening
+        Diameter of the disc of a morphological closing, then opening, before anything else; 0 leaves it out.
+    largest
+        Keep only the largest 8-connected component.
+    min_area
+        Components smaller than this are dropped; a frame without a larger one has an empty mask.
+    max_hole
+        Holes (4-connected) smaller than this are filled; larger ones, as between an arm on the hip and the body, stay.
+    edge
+        Distance from the raw edge within which pixels are decided anew by the share of the person's colour in them; 0
+        leaves the raw edge.
+    edge_window
+        Radius of the window in which the person's colour is averaged for that.
+    """
+
+    closing: int = 0
+    opening: int = 0
+    largest: bool = True
+    min_area: int = 150
+    max_hole: int = 40
+    edge: int = 2
+    edge_window: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse negative sizes."""
+        for name in ("closing", "opening", "min_area", "max_hole", "edge", "edge_window"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
+
+
+@dataclass
+class GaussianBackground:
+    """Per-pixel Gaussian background model; frames in, silhouettes out.
+
+    Parameters
+    ----------
+    risk
+        How sure to be before calling a pixel foreground. A pixel is foreground when the density of its colour under the
+        background, on the scale of 0..255 grey levels, is below ``1 / (256**channels * risk)``. At ``risk=1`` that is
+        the density of a colour drawn evenly from all colours: foreground where "any colour" explains the pixel better
+        than the background does. Larger values need stronger evidence. The release's own code has the same formula but
+        scales its images to 0..1, which makes its threshold stricter by 256**channels; ``risk=256**channels`` is its
+        default rule.
+    min_sigma
+        Floor of the standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room
+        repeat many pixels exactly, and later recordings differ by more than any one of them shows.
+    shadow
+        (low, high): a pixel whose colour is the background's times one factor in this range, the rest within the same
+        threshold, is a shadow and background. None for no tolerance. Never applied to grey images: without colour,
+        everything darker would be a shadow.
+    clean
+        The clean-up, see :class:`CleanUp`.
+
+    Attributes
+    ----------
+    means, variances
+        (r, h, w, c) float32 in grey levels and their squares, one entry for each recording; the variance not floored.
+        Together with the parameters they are the whole model.
+
+    Notes
+    -----
+    The colour order (RGB or BGR) does not matter but must be the same for recordings and frames. Each frame is divided
+    by one gain, the median ratio to the mean background on a coarse grid, before it is compared (flicker of the light,
+    automatic exposure); the median holds while the person covers less than half of the picture.
+    """
+
+    risk: float = 1.0
+    min_sigma: float = 3.0
+    shadow: tuple[float, float] | None = (0.7, 1.0)
+    clean: CleanUp = field(default_factory=CleanUp)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not self.risk > 0:
+            raise ValueError(f"risk must be positive, got {self.risk}")
+        if not self.min_sigma > 0:
+            raise ValueError(f"min_sigma must be positive (grey levels), got {self.min_sigma}")
+        if self.shadow is not None and not 0 < self.shadow[0] <= self.shadow[1]:
+            raise ValueError(f"shadow must be (low, high) with 0 < low <= high, or None, got {self.shadow}")
+
+    def fit(self, recordings: Sequence[Iterable[npt.NDArray[np.uint8]]]) -> Self:
+        """Learn means and variances, one frame in memory at a time.
+
+        Parameters
+        ----------
+        recordings
+            One iterable of frames for each recording (HumanEva has three for each camera); frames are (h, w), (h, w, 1)
+            or (h, w, 3) uint8, all of one shape.
+
+        Raises
+        ------
+        ValueError
+            For no recordings, a recording without frames, or a frame of another type or shape; the message says which.
+        """
+        means, variances = [], []
+        shape: tuple[int, ...] | None = None
+        for number, recording in enumerate(recordings, start=1):
+            count = 0
+            total = squares = np.zeros(0)
+            for image in recording:
+                where = f"background recording {number}, frame {count + 1}"
+                frame = _check_frame(image, shape, where).astype(np.float64)
+                if count == 0:
+                    shape = frame.shape
+                    total, squares = np.zeros(shape), np.zeros(shape)
+                # Sums of integers up to 255 are exact in float64, so sum of squares minus square of sum loses nothing.
+                total += frame
+                squares += np.multiply(frame, frame, out=frame)
+                count += 1
+            if count == 0:
+                raise ValueError(f"background recording {number} has no frames: check the video file")
+            mean = total / count
+            means.append(mean.astype(np.float32))
+            variances.append(np.maximum(squares / count - mean * mean, 0.0).astype(np.float32))
+        if not means:
+            raise ValueError("no background recordings: give at least one video of the empty room")
+        self._set_state(np.stack(means), np.stack(variances))
+        return self
+
+    @classmethod
+    def from_state(
+        cls,
+        means: npt.ArrayLike,
+        variances: npt.ArrayLike,
+        risk: float = 1.0,
+        min_sigma: float = 3.0,
+        shadow: tuple[float, float] | None = (0.7, 1.0),
+        clean: CleanUp | None = None,
+    ) -> Self:
+        """Rebuild a fitted model from its `means` and `variances`, (r, h, w, c) each, and parameters."""
+        model = cls(risk=risk, min_sigma=min_sigma, shadow=shadow, clean=clean or CleanUp())
+        model._set_state(np.asarray(means, dtype=np.float32), np.asarray(variances, dtype=np.float32))
+        return model
+
+    def _set_state(self, means: npt.NDArray[np.float32], variances: npt.NDArray[np.float32]) -> None:
+        """Keep the arrays and derive what the kernel reads."""
+        if means.ndim != 4 or means.shape != variances.shape:
+            raise ValueError(
+                "means and variances must both have shape (recordings, h, w, channels), "
+                f"got {means.shape} and {variances.shape}"
+            )
+        self.means = np.ascontiguousarray(means)
+        self.variances = np.ascontiguousarray(variances)
+        floored = np.maximum(self.variances, self.min_sigma**2)
+        self._precisions = (1.0 / floored).astype(np.float32)
+        norms = -0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))
+        self._log_norms = norms.astype(np.float32)
+        self._background = self.means.mean(axis=0)
+
+    @property
+    def threshold(self) -> float:
+        """Log density, on the scale of grey levels, below which a pixel is foreground."""
+        return float(-self._shape[2] * np.log(256.0) - np.log(self.risk))
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        if not hasattr(self, "means"):
+            raise ValueError(
+                "this background model is not fitted: call fit(recordings) or from_state(means, variances)"
+            )
+        return self.means.shape[1:]
+
+    def gain(self, frame: npt.NDArray[np.uint8]) -> float:
+        """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
+        image = _check_frame(frame, self._shape, "frame")
+        first = (min(GAIN_STEP, *self._shape[:2]) - 1) // 2
+        grid = slice(first, None, GAIN_STEP)
+        behind = self._background[grid, grid]
+        usable = behind > GAIN_DARK
+        if not usable.any():
+            return 1.0
+        ratio = float(np.median(image[grid, grid][usable] / behind[usable]))
+        return ratio if ratio > 0.0 else 1.0
+
+    def foreground(self, frame: npt.NDArray[np.uint8]) -> Mask:
+        """Raw foreground of a frame, before clean-up: (h, w) uint8, 0 or 255. Takes what :meth:`silhouette` takes."""
+        image = _check_frame(frame, self._shape, "frame")
+        return self._classify(image, self.gain(image))
+
+    def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
+        low, high = self.shadow if self.shadow is not None and self._shape[2] > 1 else (1.0, 0.0)
+        mask: Mask = classify(
+            image, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
+        )
+        return mask
+
+    def silhouette(self, frame: npt.NDArray[np.uint8]) -> Mask:
+        """Silhouette of the person in a frame.
+
+        Parameters
+        ----------
+        frame
+            (h, w, c) uint8 of the model's size and channels; (h, w) for a grey model.
+
+        Returns
+        -------
+        (h, w) uint8, 255 on the person, else 0; all 0 when nothing as large as ``clean.min_area`` is in the frame.
+
+        Raises
+        ------
+        ValueError
+            If the model is not fitted or the frame has another type or shape.
+        """
+        image = _check_frame(frame, self._shape, "frame")
+        gain = self.gain(image)
+        mask, box = _tidy(self._classify(image, gain), self.clean)
+        if self.clean.edge == 0 or box is None:
+            return mask
+        part = _grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        view = mask[part]
+        core = np.asarray(cv2.erode(view, _square(1)), dtype=np.uint8)
+        near = _square(self.clean.edge)
+        band = np.asarray(cv2.morphologyEx(view, cv2.MORPH_GRADIENT, near), dtype=np.uint8)
+        refine_edge(image[part], self._background[part], gain, core, band, view, self.clean.edge_window)
+        return _tidy(
+            mask, CleanUp(largest=self.clean.largest, min_area=self.clean.min_area, max_hole=self.clean.max_hole)
+        )[0]
+
+
+def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:
+    """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the (h, w, c) expected, if known."""
+    frame = np.asarray(image)
+    if frame.dtype != np.uint8:
+        raise ValueError(f"{where}: expected uint8 grey levels 0..255, got {frame.dtype}; convert it first")
+    if frame.ndim == 2:
+        frame = frame[:, :, None]
+    if frame.ndim != 3 or frame.shape[2] not in (1, 3) or 0 in frame.shape:
+        raise ValueError(f"{where}: expected an image (h, w) or (h, w, 3), got shape {np.shape(image)}")
+    if shape is not None and frame.shape != shape:
+        wanted, given = (f"{s[1]}x{s[0]} with {s[2]} channel(s)" for s in (shape, frame.shape))
+        raise ValueError(
+            f"{where}: the background model is {wanted}, this frame is {given}; use the same camera and size"
+        )
+    return np.ascontiguousarray(frame)
+
+
+def _square(radius: int) -> Mask:
+    return np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+
+
+def _disc(diameter: int) -> Mask:
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
+
+
+def _grow(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Enlarge a box by a margin, within the image."""
+    rows, columns = (
+        slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
+    )
+    return rows, columns
+
+
+def _tidy(raw: Mask, clean: CleanUp) -> tuple[Mask, tuple[slice, slice] | None]:
+    """Morphology, component choice and hole filling.
+
+    Returns
+    -------
+    The (h, w) mask, 0 or 255, and the box (rows, columns) around its foreground, None if it is empty.
+    """
+    if clean.closing:
+        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_CLOSE, _disc(clean.closing)), dtype=np.uint8)
+    if clean.opening:
+        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
+    tidy = np.zeros_like(raw)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(raw, connectivity=EIGHT)
+    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    keep = areas >= max(clean.min_area, 1)
+    if clean.largest:
+        keep &= np.arange(count) == areas.argmax()
+    if not keep.any():
+        return tidy, None
+    left, top = stats[keep, cv2.CC_STAT_LEFT], stats[keep, cv2.CC_STAT_TOP]
+    right, bottom = left + stats[keep, cv2.CC_STAT_WIDTH], top + stats[keep, cv2.CC_STAT_HEIGHT]
+    box = slice(int(top.min()), int(bottom.max())), slice(int(left.min()), int(right.max()))
+    person = (keep.astype(np.uint8) * np.uint8(255))[labels[box]]
+    if clean.max_hole:
+        _fill_holes(person, clean.max_hole)
+    tidy[box] = person
+    return tidy, box
+
+
+def _fill_holes(mask: Mask, max_hole: int) -> None:
+    """Fill, in place, the 4-connected holes of fewer than `max_hole` pixels."""
+    outside = cv2.copyMakeBorder(~mask, 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=255)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(outside, connectivity=FOUR)
+    small = stats[:, cv2.CC_STAT_AREA] < max_hole
+    small[0] = small[labels[0, 0]] = False  # the figure, and the ring around the box with all that opens onto it
+    mask[small[labels[1:-1, 1:-1]]] = 255
+
+
+def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Read a ready-made mask.
+
+    Parameters
+    ----------
+    image
+        (h, w) or (h, w, 1..4): boolean, integer or float.
+
+    Returns
+    -------
+    (h, w) bool, contiguous, True on the foreground.
+
+    Raises
+    ------
+    ValueError
+        For another number of dimensions or channels, an empty array, complex or object type, or NaN.
+
+    Notes
+    -----
+    Channels: 2 are grey and alpha, 3 are colours, 4 are colours and alpha. An alpha channel that varies is the mask (a
+    cut-out); a constant one is ignored, and the brightest colour channel decides.
+
+    Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
+    up to 255, from 128 on; larger (16 bit), from 32768 on.
+    """
+    array = np.asarray(image)
+    if array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
+        raise ValueError(f"a mask must have shape (h, w) or (h, w, 1..4), got {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"the mask has no pixels: shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"a mask must be boolean, integer or float, got {array.dtype}")
+    if array.ndim == 3:
+        array = _one_channel(array)
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array)
+    largest = float(array.max())
+    if np.isnan(largest):
+        raise ValueError("the mask has NaN values: replace them by 0 or 1 first")
+    if largest <= 1:
+        return np.ascontiguousarray(array > 0.5)
+    return np.ascontiguousarray(array >= (128 if largest <= 255 else 32768))
+
+
+def _one_channel(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Reduce (h, w, 1..4) to the channel that holds the mask."""
+    colours = array
+    if array.shape[2] in (2, 4):
+        alpha = array[:, :, -1]
+        if (alpha != alpha[0, 0]).any():
+            return alpha
+        colours = array[:, :, :-1]
+    brightest: npt.NDArray[np.generic] = colours.max(axis=2)
+    return brightest

@@ -1,0 +1,36 @@
+"""The actions that can be generated, by the names that the data set gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pose.errors import DataError
+from pose.synth.body import Body
+from pose.synth.boxing import box
+from pose.synth.gait import JOGGING, WALKING, Gait, go
+from pose.synth.motion import Motion
+
+#: Makes a motion of a body, some frames long at 120 Hz; another source of motion is another entry of `ACTIONS`.
+Generate = Callable[[Body, int, np.random.Generator], Motion]
+
+
+def _gait(gait: Gait) -> Generate:
+    return lambda body, n_frames, rng: go(body, gait, n_frames, rng)
+
+
+ACTIONS: dict[str, Generate] = {"Walking": _gait(WALKING), "Jog": _gait(JOGGING), "Box": box}
+
+
+def generate(action: str, body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
+    """A motion of `body`, `n_frames` at 120 Hz.
+
+    Raises
+    ------
+    DataError
+        If no action has that name.
+    """
+    if action not in ACTIONS:
+        raise DataError(f"no synthetic action is called {action!r}; there are {', '.join(ACTIONS)}")
+    return ACTIONS[action](body, n_frames, rng)

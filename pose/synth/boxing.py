@@ -1,0 +1,185 @@
+"""Boxing: a guarded stance that steps, bobs and turns, and punches thrown at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from pose.synth.body import Body
+from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, turn, two_bone
+from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
+
+_PAD_SECONDS = 1.5
+_STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
+_KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
+_STEP_SECONDS, _STEP_LIFT = 0.30, 45.0
+_STEP_PAUSE = (0.25, 0.9)  # seconds between two steps
+_PUNCH_PAUSE = (0.05, 0.75)
+_ANGLE_SIGMA = np.radians(4.0)
+
+
+@dataclass(frozen=True)
+class Punch:
+    """One kind of punch; lengths are shares of the arm's.
+
+    Parameters
+    ----------
+    side : int
+        0 for the left hand, 1 for the right.
+    reach, inward, height : float
+        Where the fist lands: ahead of the chest, past the middle to the other side, over the shoulders.
+    arc : float
+        How far the fist swings outward on its way.
+    turn : float
+        The shoulders' turn that carries it, degrees, left positive.
+    seconds : float
+        From guard to guard.
+    """
+
+    side: int
+    reach: float
+    inward: float
+    height: float
+    arc: float
+    turn: float
+    seconds: float
+
+
+PUNCHES = (
+    Punch(side=0, reach=1.02, inward=0.05, height=0.12, arc=0.0, turn=-18.0, seconds=0.52),  # jab
+    Punch(side=1, reach=1.05, inward=0.08, height=0.10, arc=0.05, turn=46.0, seconds=0.64),  # cross
+    Punch(side=0, reach=0.72, inward=0.28, height=0.10, arc=0.42, turn=-48.0, seconds=0.72),  # left hook
+    Punch(side=1, reach=0.74, inward=0.30, height=0.08, arc=0.42, turn=62.0, seconds=0.76),  # right hook
+    Punch(side=1, reach=0.70, inward=0.10, height=0.22, arc=0.02, turn=44.0, seconds=0.70),  # uppercut
+)
+#: How often each is thrown; jabs lead most combinations.
+_PUNCH_ODDS = (0.38, 0.24, 0.15, 0.12, 0.11)
+
+#: The fists at rest, as shares of the arm's length, in the frame of the opponent: ahead, aside, over the shoulders.
+_GUARD = np.array([[0.56, 0.13, 0.12], [0.40, -0.13, 0.14]])
+
+
+def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
+    """A body that boxes against nobody, `n_frames` at 120 Hz.
+
+    Parameters
+    ----------
+    body : Body
+        Who boxes.
+    n_frames : int
+        Length.
+    rng : Generator
+        Source of all variation.
+    """
+    pad = round(_PAD_SECONDS * RATE)
+    times = np.arange(n_frames + 2 * pad) / RATE
+    # The opponent circles: over some seconds the boxer is seen from many sides.
+    facing = rng.uniform(-np.pi, np.pi) + np.cumsum(drift(rng, times, np.radians(45.0), 2.0)) / RATE
+    centre = np.zeros((len(times), 3))
+    centre[:, :2] = np.stack([drift(rng, times, 330.0, 2.5) for _ in range(2)], axis=-1)
+    ankles, feet = _steps(body, rng, times, facing, centre)
+    reach, turned, load = _punches(body, rng, times)
+    trunk = _trunk(body, rng, times, facing, ankles, turned, load)
+    head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), np.radians(12.0) + drift(rng, times, _ANGLE_SIGMA))
+    motion = assemble(trunk, head, _arms(trunk, facing, reach), ankles, feet, fists=True)
+    return motion.crop(pad, pad + n_frames)
+
+
+def _steps(
+    body: Body, rng: np.random.Generator, times: FloatArray, facing: FloatArray, centre: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Ankles (T, 2, 3) and feet (T, 2, 3, 3): the feet take turns to follow the stance's centre."""
+    half = body.hip_half_width
+    local = np.array([[1.75 * half, 1.05 * half, 0.0], [-1.75 * half, -1.05 * half, 0.0]])
+    toes = np.radians([-12.0, -50.0])
+    ankles, yaws = np.empty((len(times), 2, 3)), np.empty((len(times), 2))
+    for side in range(2):
+        ankles[:, side] = centre[0] + rotation(facing[0]) @ local[side]
+        yaws[:, side] = facing[0] + toes[side]
+    length = round(_STEP_SECONDS * RATE)
+    start, side = 0, 0
+    while start + length < len(times):
+        stop = start + length
+        scatter = np.append(rng.normal(0.0, 18.0, 2), 0.0)
+        target = centre[stop] + rotation(facing[stop]) @ local[side] + scatter
+        blend = smootherstep(np.arange(length) / length)
+        ankles[start:stop, side] += blend[:, None] * (target - ankles[start, side])
+        yaw = facing[stop] + toes[side]
+        yaws[start:stop, side] += blend * (yaw - yaws[start, side])
+        ankles[stop:, side], yaws[stop:, side] = target, yaw
+        ankles[start:stop, side, 2] += _STEP_LIFT * np.sin(np.pi * blend) ** 2
+        start, side = stop + round(rng.uniform(*_STEP_PAUSE) * RATE), 1 - side
+    # The rear heel is up; the toes stay on the floor.
+    heel_up = np.radians([4.0, 22.0])
+    ankles[..., 2] += body.ankle_height * np.cos(heel_up) + body.foot[1] * np.sin(heel_up)
+    return ankles, rotation(yaws, heel_up)
+
+
+def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fists (T, 2, 3) ahead, to the left and over the shoulders; the shoulders' turn (T,); weight forward (T,)."""
+    arm = body.upper_arm + body.forearm
+    wander = np.stack([[drift(rng, times, 0.035) for _ in range(3)] for _ in range(2)])
+    fists = _GUARD + np.moveaxis(wander, -1, 0)
+    turned, load = np.zeros(len(times)), np.zeros(len(times))
+    start = round(rng.uniform(*_PUNCH_PAUSE) * RATE)
+    while True:
+        punch = PUNCHES[rng.choice(len(PUNCHES), p=_PUNCH_ODDS)]
+        length = round(punch.seconds * rng.uniform(0.88, 1.2) * RATE)
+        if start + length >= len(times):
+            return arm * fists, turned, load
+        span = slice(start, start + length)
+        progress = np.arange(length) / length
+        out = smootherstep(progress / 0.42) * smootherstep((1 - progress) / 0.5)
+        sign = SIDE_SIGN[punch.side]
+        target = np.array([punch.reach, -sign * punch.inward, punch.height]) + rng.normal(0.0, 0.05, 3)
+        # A hook leaves the guard outward and crosses the middle at its end.
+        swing = punch.arc * sign * np.sin(np.pi * np.clip(progress / 0.5, 0.0, 1.0)) ** 2
+        fists[span, punch.side] += out[:, None] * (target - _GUARD[punch.side])
+        fists[span, punch.side, 1] += swing
+        turned[span] += np.radians(punch.turn) * rng.uniform(0.8, 1.15) * out
+        load[span] += out
+        # In a combination the next punch leaves as the other hand comes home.
+        start += length + round(rng.uniform(*_PUNCH_PAUSE) * RATE)
+
+
+def _trunk(
+    body: Body,
+    rng: np.random.Generator,
+    times: FloatArray,
+    facing: FloatArray,
+    ankles: FloatArray,
+    turned: FloatArray,
+    load: FloatArray,
+) -> Trunk:
+    smoothing = 0.10 * RATE
+    turned = gaussian_filter1d(turned, 0.03 * RATE)
+    load = gaussian_filter1d(load, 0.05 * RATE)
+    ahead = rotation(facing)
+    position = gaussian_filter1d(ankles.mean(axis=1), smoothing, axis=0)
+    position += (40.0 * load + drift(rng, times, 25.0, 0.8))[:, None] * ahead[..., 0]
+    position += drift(rng, times, 25.0, 0.8)[:, None] * ahead[..., 1]
+    bounce = 12.0 * np.sin(2 * np.pi * np.cumsum(1.7 + drift(rng, times, 0.2)) / RATE)
+    duck = 70.0 * smootherstep(drift(rng, times, 1.0, 0.9) - 0.6)  # now and then, under a punch
+    position[:, 2] = _KNEE_BEND * body.hip_height + bounce - duck + drift(rng, times, 8.0)
+    pelvis = rotation(
+        facing + 0.6 * _STANCE_ANGLE + 0.45 * turned, np.radians(6.0), drift(rng, times, _ANGLE_SIGMA / 2)
+    )
+    thorax = rotation(
+        facing + _STANCE_ANGLE + turned + drift(rng, times, _ANGLE_SIGMA),
+        np.radians(13.0) + np.radians(5.0) * load + duck / 400.0 + drift(rng, times, _ANGLE_SIGMA, 0.9),
+        drift(rng, times, 1.5 * _ANGLE_SIGMA, 0.9),
+    )
+    return Trunk(body, position, pelvis, thorax)
+
+
+def _arms(trunk: Trunk, facing: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Elbows and wrists that bring the fists where the punches want them."""
+    shoulders = trunk.shoulders
+    middle = shoulders.mean(axis=1, keepdims=True)
+    target = middle + turn(rotation(facing)[:, None], reach)
+    # Elbows hang down and out in the guard and rise with a fist that travels sideways.
+    outward = SIDE_SIGN[:, None] * trunk.thorax[:, None, :, 1]
+    pole = 0.55 * outward - trunk.thorax[:, None, :, 2] - 0.35 * trunk.thorax[:, None, :, 0]
+    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole)

@@ -1,0 +1,118 @@
+"""Rotations, two-bone limbs and slow random drift, over whole motions at once.
+
+Body axes everywhere in the package: x forward, y to the left, z up; angles in radians, lengths in mm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicSpline
+
+FloatArray = NDArray[np.float64]
+
+#: A limb is never pulled straighter than this share of its length: the joint angle's rate is infinite at 1.
+_FULL_REACH = 0.995
+#: From this share on, reaching further moves the end less and less, so that a limb eases into extension.
+_SOFT_REACH = 0.96
+#: And never folded tighter than this, about 150 degrees of flexion.
+_MIN_REACH = 0.27
+
+
+def rotation(yaw: ArrayLike, pitch: ArrayLike = 0.0, roll: ArrayLike = 0.0) -> FloatArray:
+    """Rotation matrices Rz(yaw) Ry(pitch) Rx(roll), shape (..., 3, 3).
+
+    Parameters
+    ----------
+    yaw, pitch, roll : array_like
+        Radians, broadcast together. A positive yaw turns left, a positive pitch leans forward (or points the toes
+        down), a positive roll leans to the right.
+    """
+    yaw, pitch, roll = np.broadcast_arrays(
+        np.asarray(yaw, dtype=float), np.asarray(pitch, dtype=float), np.asarray(roll, dtype=float)
+    )
+    cy, sy, cp, sp, cr, sr = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
+    rows = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def turn(matrices: FloatArray, vectors: ArrayLike) -> FloatArray:
+    """Vectors (..., 3) turned by matrices (..., 3, 3), leading axes broadcast."""
+    return np.einsum("...ij,...j->...i", matrices, np.asarray(vectors, dtype=float))
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Vectors (..., 3) scaled to length 1."""
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def axes(z: FloatArray, x_hint: FloatArray) -> FloatArray:
+    """Right-handed frames (..., 3, 3) whose third column is along `z` and whose first is as near `x_hint` as can be."""
+    z = unit(z)
+    x = unit(x_hint - np.sum(x_hint * z, axis=-1, keepdims=True) * z)
+    return np.stack([x, np.cross(z, x), z], axis=-1)
+
+
+def two_bone(
+    root: FloatArray, target: FloatArray, first: float, second: float, pole: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Middle and end joint of a two-bone limb that reaches for a target.
+
+    Parameters
+    ----------
+    root, target : ndarray of shape (..., 3)
+        mm. A target out of reach is approached along the straight line to it.
+    first, second : float
+        Bone lengths, mm; they are kept exactly.
+    pole : ndarray of shape (..., 3)
+        The side to which the middle joint bends.
+
+    Returns
+    -------
+    middle, end : ndarray of shape (..., 3)
+        mm.
+    """
+    line = target - root
+    distance = np.linalg.norm(line, axis=-1, keepdims=True)
+    along = line / distance
+    distance = _ease_reach(distance, first + second)
+    foot = (first**2 - second**2 + distance**2) / (2 * distance)
+    height = np.sqrt(np.maximum(first**2 - foot**2, 0.0))
+    aside = unit(pole - np.sum(pole * along, axis=-1, keepdims=True) * along)
+    return root + along * foot + aside * height, root + along * distance
+
+
+def _ease_reach(distance: FloatArray, length: float) -> FloatArray:
+    soft, full = _SOFT_REACH * length, _FULL_REACH * length
+    eased = soft + (full - soft) * np.tanh((distance - soft) / (full - soft))
+    return np.maximum(np.where(distance > soft, eased, distance), _MIN_REACH * length)
+
+
+def smootherstep(x: ArrayLike) -> FloatArray:
+    """0 below 0, 1 above 1, and between them a quintic whose first two derivatives vanish at both ends."""
+    x = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
+    return x**3 * (x * (6 * x - 15) + 10)
+
+
+def drift(rng: np.random.Generator, times: FloatArray, sigma: float, seconds: float = 1.5) -> FloatArray:
+    """A smooth random curve: normal values of deviation `sigma` every `seconds`, joined by a cubic spline.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of the values.
+    times : ndarray of shape (T,)
+        Increasing, seconds.
+    sigma : float
+        Deviation of the knots; values beyond two of them are clipped, so that a body never leaves its joint limits.
+    seconds : float
+        Spacing of the knots.
+    """
+    count = int(np.ceil((times[-1] - times[0]) / seconds)) + 4
+    knots = times[0] + seconds * (np.arange(count) - 1 - rng.random())
+    values = sigma * np.clip(rng.standard_normal(count), -2.0, 2.0)
+    return np.asarray(CubicSpline(knots, values)(times), dtype=float)

@@ -1,0 +1,207 @@
+"""Pictures of a figure in a room: shaded, with a soft shadow, gain flicker and sensor noise, and exact masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.camera import Camera
+from pose.synth.figure import Figure, Material, Part
+from pose.synth.kinematics import FloatArray
+from pose.synth.room import FRAME_SIZE, Image
+
+#: Bodies are drawn this much larger and averaged down, so that edges fall between pixels.
+_SUPERSAMPLING = 2
+_SUBPIXEL_BITS = 4  # of OpenCV's fixed-point coordinates
+_MARGIN = 3  # pixels round the body's box
+#: Layers of a part, outermost first: size about its centre, shift towards the light (in half widths), brightness.
+_SHADING = ((1.0, 0.0, 0.70), (0.80, 0.10, 0.86), (0.58, 0.22, 0.98), (0.30, 0.34, 1.08))
+_LIGHT = np.array([-0.45, -0.75])  # in the picture: from above, a little from the left
+#: The lamp's shadow: horizontal travel for a unit of height, largest darkening, softness in pixels.
+_SHADOW_SLANT = np.array([0.22, -0.16])
+_SHADOW_DEPTH, _SHADOW_SOFTNESS, _SHADOW_SHRINK = 0.16, 5.0, 4
+_GAIN_SIGMA, _NOISE_SIGMA = 0.004, 2.2
+_NOISE_TILES, _NOISE_BORDER = 4, 64
+_NOISE_ZERO = 128  # noise tiles are unsigned: this value adds nothing
+
+
+@dataclass(frozen=True)
+class Looks:
+    """A subject's colours, blue, green, red.
+
+    Parameters
+    ----------
+    shirt, trousers, skin, hair, shoe : tuple of three floats
+        0 to 255.
+    """
+
+    shirt: tuple[float, float, float]
+    trousers: tuple[float, float, float]
+    skin: tuple[float, float, float]
+    hair: tuple[float, float, float]
+    shoe: tuple[float, float, float]
+
+    def colour(self, material: Material) -> FloatArray:
+        """The colour of a material, (3,)."""
+        return np.array((self.shirt, self.trousers, self.skin, self.hair, self.shoe)[material])
+
+
+LOOKS = {
+    "S1": Looks((160, 82, 44), (58, 46, 42), (122, 152, 206), (34, 40, 52), (52, 60, 78)),
+    "S2": Looks((56, 52, 168), (96, 70, 52), (142, 168, 214), (44, 62, 92), (60, 58, 58)),
+    "S3": Looks((70, 118, 62), (72, 78, 92), (84, 108, 158), (24, 26, 30), (40, 40, 44)),
+    "S4": Looks((60, 150, 196), (50, 44, 48), (128, 158, 210), (60, 84, 108), (36, 40, 60)),
+}
+
+
+class Sensor:
+    """Gain flicker and noise of a camera.
+
+    Parameters
+    ----------
+    rng : Generator
+        Its randomness; pictures must be taken in order to be reproducible.
+    gain : float
+        Exposure of the recording against the others'.
+    """
+
+    def __init__(self, rng: np.random.Generator, gain: float = 1.0) -> None:
+        self._rng = rng
+        self._gain = gain
+        # Drawing 900,000 normal values costs more than the rest of a frame. A few large tiles, cropped at random
+        # places, are as good: no two frames share a crop that an observer of one pixel would notice.
+        shape = (FRAME_SIZE[1] + _NOISE_BORDER, FRAME_SIZE[0] + _NOISE_BORDER, 3)
+        self._tiles = [
+            np.clip(np.rint(_NOISE_ZERO + _NOISE_SIGMA * rng.standard_normal(shape, dtype=np.float32)), 0, 255).astype(
+                np.uint8
+            )
+            for _ in range(_NOISE_TILES)
+        ]
+
+    def expose(self, scene: Image) -> Image:
+        """The picture that the camera delivers of a scene, (480, 640, 3) uint8 BGR."""
+        height, width = scene.shape[:2]
+        top, left = self._rng.integers(0, _NOISE_BORDER, 2)
+        noise = self._tiles[self._rng.integers(_NOISE_TILES)][top : top + height, left : left + width]
+        gain = self._gain * (1 + _GAIN_SIGMA * np.clip(self._rng.standard_normal(), -2.5, 2.5))
+        return np.asarray(cv2.addWeighted(scene, gain, noise, 1.0, -_NOISE_ZERO), dtype=np.uint8)
+
+
+class Renderer:
+    """Draws a figure frame by frame as one camera sees it.
+
+    Parameters
+    ----------
+    figure : Figure
+        The body in motion.
+    camera : Camera
+        Who looks.
+    looks : Looks
+        The body's colours.
+    room : ndarray of shape (480, 640, 3), uint8
+        The empty room, BGR.
+    """
+
+    def __init__(self, figure: Figure, camera: Camera, looks: Looks, room: Image) -> None:
+        self._parts = figure.parts
+        self._room = room
+        self._outlines, self._depths = figure.project(camera)
+        self._shadows = _shadow(figure, camera)
+        self._colours = [looks.colour(part.material) for part in figure.parts]
+
+    def __len__(self) -> int:
+        return len(self._outlines)
+
+    def draw(self, index: int) -> tuple[Image, NDArray[np.bool_]]:
+        """Scene (480, 640, 3), uint8 BGR without sensor noise, and exact mask (480, 640) of one frame."""
+        scene = self._room.copy()
+        _darken(scene, self._shadows[index], self._parts)
+        corner, body = self._body(index)
+        box = tuple(slice(at, at + size) for at, size in zip(corner, body.shape[:2], strict=True))
+        alpha = body[..., 3:].astype(np.uint16)
+        blended = body[..., :3] + (scene[box] * (255 - alpha) + 127) // 255
+        scene[box] = np.minimum(blended, 255).astype(np.uint8)
+        mask = np.zeros(scene.shape[:2], dtype=bool)
+        mask[box] = body[..., 3] >= 128
+        return scene, mask
+
+    def _body(self, index: int) -> tuple[tuple[int, int], Image]:
+        """Top and left of the body's box, and its premultiplied BGRA picture there."""
+        outlines = self._outlines[index]
+        (left, top), (right, bottom) = _box(outlines)
+        canvas = np.zeros(((bottom - top) * _SUPERSAMPLING, (right - left) * _SUPERSAMPLING, 4), dtype=np.uint8)
+        layers = _layers(outlines, (left, top))
+        depths = self._depths[index]
+        order = sorted(range(len(self._parts)), key=lambda part: -depths[self._parts[part].nodes].mean())
+        for part in order:
+            nodes = self._parts[part].nodes
+            for points, (_, _, brightness) in zip(layers, _SHADING, strict=True):
+                blue, green, red = np.minimum(self._colours[part] * brightness, 255.0)
+                _fill(canvas, points[nodes], (blue, green, red, 255.0))
+        small = cv2.resize(canvas, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
+        return (top, left), np.asarray(small, dtype=np.uint8)
+
+
+def _box(outlines: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(left, top) and (right, bottom) of the picture's part that holds all outlines; never empty."""
+    limit = np.array(FRAME_SIZE)
+    low = np.clip(np.floor(outlines.min(axis=(0, 1))) - _MARGIN, 0, limit - 1).astype(int)
+    high = np.clip(np.ceil(outlines.max(axis=(0, 1))) + _MARGIN, low + 1, limit).astype(int)
+    return (int(low[0]), int(low[1])), (int(high[0]), int(high[1]))
+
+
+def _fixed_point(points: FloatArray) -> NDArray[np.int32]:
+    return np.rint(points * 2**_SUBPIXEL_BITS).astype(np.int32)
+
+
+def _layers(outlines: FloatArray, corner: tuple[int, int]) -> NDArray[np.int32]:
+    """The outlines of every shading layer in the enlarged box, fixed point, (layers, N, OUTLINE, 2)."""
+    # A pixel's centre lies at whole coordinates in the picture, in the middle of its enlarged square in the box.
+    enlarged = (outlines - corner + 0.5) * _SUPERSAMPLING - 0.5
+    centres = enlarged.mean(axis=1, keepdims=True)
+    spread = enlarged - centres
+    half_width = np.linalg.norm(spread, axis=-1).min(axis=1)[:, None, None]
+    return _fixed_point(
+        np.stack([centres + size * spread + shift * half_width * _LIGHT for size, shift, _ in _SHADING])
+    )
+
+
+def _fill(canvas: Image, points: NDArray[np.int32], colour: tuple[float, ...]) -> None:
+    """Fill the hulls of neighbouring nodes, (nodes, OUTLINE, 2) in fixed point."""
+    for first in range(len(points) - 1):
+        hull = cv2.convexHull(points[first : first + 2].reshape(-1, 1, 2))
+        cv2.fillConvexPoly(canvas, hull, colour, lineType=cv2.LINE_8, shift=_SUBPIXEL_BITS)
+
+
+def _shadow(figure: Figure, camera: Camera) -> FloatArray:
+    """The figure's outlines as the lamp throws them on the floor, in the picture, (T, N, OUTLINE, 2)."""
+    floor = figure.centres.copy()
+    floor[..., :2] += floor[..., 2:] * _SHADOW_SLANT
+    floor[..., 2] = 0.0
+    radius = np.maximum(figure.radii, 0.0)
+    for node, points in figure.rings.items():
+        radius[node] = np.linalg.norm(points[0] - points[0].mean(axis=0), axis=-1).max()
+    around = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
+    circle = np.stack([np.cos(around), np.sin(around), np.zeros(8)], axis=-1)
+    return camera.project(floor[:, :, None] + radius[:, None, None] * circle)
+
+
+def _darken(scene: Image, outlines: FloatArray, parts: tuple[Part, ...]) -> None:
+    """Draw the soft shadow into the scene; it is blurred at a fraction of the size, where blurring is cheap."""
+    limit = np.array(FRAME_SIZE)
+    pad = 3 * int(_SHADOW_SOFTNESS)
+    low = np.clip(outlines.min(axis=(0, 1)) - pad, 0, limit - _SHADOW_SHRINK).astype(int)
+    high = np.clip(outlines.max(axis=(0, 1)) + pad, low + _SHADOW_SHRINK, limit).astype(int)
+    width, height = (int(size) for size in high - low)
+    small = np.zeros((height // _SHADOW_SHRINK + 1, width // _SHADOW_SHRINK + 1), dtype=np.uint8)
+    points = _fixed_point((outlines - low) / _SHADOW_SHRINK)
+    for part in parts:
+        _fill(small, points[part.nodes], (255.0 * _SHADOW_DEPTH,))
+    soft = cv2.GaussianBlur(small, (0, 0), _SHADOW_SOFTNESS / _SHADOW_SHRINK)
+    shade = cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR)
+    region = scene[low[1] : high[1], low[0] : high[0]]
+    light = cv2.merge([255 - shade] * 3)
+    cv2.multiply(region, light, dst=region, scale=1 / 255)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from scipy.optimize import brentq
@@ -118,8 +119,8 @@ class Body:
         """
 
         def surplus(length: float) -> float:
-            tilt = self.half_shoulder_markers / 2 / (length**2 + (self.half_shoulder_markers / 2) ** 2) ** 0.5
-            return self.trunk**2 + 2 * PELVIS_SETBACK * self.trunk * tilt + PELVIS_SETBACK**2 - length**2
+            sine = self.half_shoulder_markers / 2 / math.hypot(length, self.half_shoulder_markers / 2)
+            return self.trunk**2 + 2 * PELVIS_SETBACK * self.trunk * sine + PELVIS_SETBACK**2 - length**2
 
         return float(brentq(surplus, self.trunk, 2 * self.trunk + PELVIS_SETBACK, xtol=1e-12))
 

@@ -241,7 +241,7 @@ def _add_arm(builder: _Builder, motion: Motion, side: str, index: int, scale: fl
     )
     builder.spheres(Material.SKIN, (sleeve, 45.0), (elbow, 39.0))
     builder.spheres(Material.SKIN, (elbow, 39.0), (elbow + 0.28 * (wrist - elbow), 41.0), (wrist, 27.0))
-    hand = _hand_frame(motion, elbow, wrist, index)
+    hand = _hand_frame(motion, elbow, wrist)
     if motion.fists:
         builder.spheres(
             Material.SKIN,
@@ -264,8 +264,8 @@ def _add_arm(builder: _Builder, motion: Motion, side: str, index: int, scale: fl
     )
 
 
-def _hand_frame(motion: Motion, elbow: FloatArray, wrist: FloatArray, index: int) -> FloatArray:
-    """x along the forearm, z towards the thumb, which is ahead when the arm hangs and up when it is raised."""
+def _hand_frame(motion: Motion, elbow: FloatArray, wrist: FloatArray) -> FloatArray:
+    """Frames with x along the forearm, z towards the thumb: ahead when the arm hangs, up when it is raised."""
     along = unit(wrist - elbow)
     thumb = motion.thorax[..., 0] + 0.8 * motion.thorax[..., 2]
     thumb = unit(thumb - np.sum(thumb * along, axis=-1, keepdims=True) * along)

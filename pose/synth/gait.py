@@ -204,8 +204,9 @@ def _stance(
 
 def _bump(x: FloatArray, peak: float) -> FloatArray:
     """0 outside (0, 1), 1 at `peak`, smooth everywhere."""
-    x = np.clip(x, 0.0, 1.0)
-    return np.sin(np.pi * x ** (np.log(0.5) / np.log(peak))) ** 2
+    warped = np.clip(x, 0.0, 1.0) ** (np.log(0.5) / np.log(peak))
+    bump: FloatArray = np.sin(np.pi * warped) ** 2
+    return bump
 
 
 def _trunk(
@@ -255,7 +256,8 @@ def _arms(
     trunk: Trunk, gait: Gait, rng: np.random.Generator, times: FloatArray, phase: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     def per_side(centre: float, sigma: float) -> FloatArray:
-        return np.radians(centre) + np.stack([drift(rng, times, sigma) for _ in range(2)], axis=-1)
+        angles: FloatArray = np.radians(centre) + np.stack([drift(rng, times, sigma) for _ in range(2)], axis=-1)
+        return angles
 
     # An arm goes back as its own side's leg goes forward, a little late.
     late = 0.03

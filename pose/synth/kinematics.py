@@ -42,12 +42,14 @@ def rotation(yaw: ArrayLike, pitch: ArrayLike = 0.0, roll: ArrayLike = 0.0) -> F
 
 def turn(matrices: FloatArray, vectors: ArrayLike) -> FloatArray:
     """Vectors (..., 3) turned by matrices (..., 3, 3), leading axes broadcast."""
-    return np.einsum("...ij,...j->...i", matrices, np.asarray(vectors, dtype=float))
+    turned: FloatArray = np.einsum("...ij,...j->...i", matrices, np.asarray(vectors, dtype=float))
+    return turned
 
 
 def unit(vectors: FloatArray) -> FloatArray:
     """Vectors (..., 3) scaled to length 1."""
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: FloatArray = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return scaled
 
 
 def axes(z: FloatArray, x_hint: FloatArray) -> FloatArray:
@@ -94,8 +96,8 @@ def _ease_reach(distance: FloatArray, length: float) -> FloatArray:
 
 def smootherstep(x: ArrayLike) -> FloatArray:
     """0 below 0, 1 above 1, and between them a quintic whose first two derivatives vanish at both ends."""
-    x = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
-    return x**3 * (x * (6 * x - 15) + 10)
+    share: FloatArray = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
+    return share**3 * (share * (6 * share - 15) + 10)
 
 
 def drift(rng: np.random.Generator, times: FloatArray, sigma: float, seconds: float = 1.5) -> FloatArray:

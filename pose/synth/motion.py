@@ -161,7 +161,8 @@ def assemble(
 
 def _level(directions: FloatArray) -> FloatArray:
     """Directions with their vertical part taken away: a foot on its toes still points its knee forward."""
-    return directions * np.array([1.0, 1.0, 0.0])
+    level: FloatArray = directions * np.array([1.0, 1.0, 0.0])
+    return level
 
 
 def hang_arms(

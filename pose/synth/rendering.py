@@ -154,7 +154,8 @@ def _box(outlines: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _fixed_point(points: FloatArray) -> NDArray[np.int32]:
-    return np.rint(points * 2**_SUBPIXEL_BITS).astype(np.int32)
+    fixed: NDArray[np.int32] = np.rint(points * 2**_SUBPIXEL_BITS).astype(np.int32)
+    return fixed
 
 
 def _layers(outlines: FloatArray, corner: tuple[int, int]) -> NDArray[np.int32]:

@@ -1,0 +1,143 @@
+"""One trial of the synthetic set: its motion, when its streams start, and which instant every frame shows."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.humaneva.sync import CommonClock, StreamOffset, common_clock
+from pose.synth.actions import generate
+from pose.synth.body import subject_body
+from pose.synth.motion import Motion
+
+#: Mocap frames in one video frame.
+MOCAP_PER_IMAGE = 2
+#: Toolkit frames up to this one repeat the first picture, as the release's encoder did; partitions start after them.
+LAST_REPEATED = 5
+_LONGEST_LEAD = 12  # video frames that a camera may run before the mocap starts
+_MOCAP_HEAD_START = (12, 40)  # mocap frames before the cameras of some trials start
+_LONGEST_TAIL = 3  # video frames after the last toolkit frame
+_GAPS, _GAP_FRAMES = 2, (8, 20)  # marker gaps a trial, and their length in mocap frames
+
+
+def stream(seed: int, *key: object) -> np.random.Generator:
+    """A generator of its own for everything that has a name, so that nothing depends on the order of the work."""
+    return np.random.default_rng([seed, zlib.crc32("/".join(map(str, key)).encode())])
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A subject doing something once before all cameras.
+
+    Parameters
+    ----------
+    subject, action : str
+        As in the data set's names; the trial's number is 1.
+    n_frames : int
+        Toolkit frames.
+    offsets : dict of str to StreamOffset
+        What the ``.ofs`` files say.
+    clock : CommonClock
+        What follows from them.
+    video_frames : dict of str to int
+        Length of every camera's video.
+    motion : Motion
+        From the first instant that any stream shows.
+    first_position : int
+        The 1-based mocap position of the motion's first frame; below 1 where a camera starts first.
+    """
+
+    subject: str
+    action: str
+    n_frames: int
+    offsets: dict[str, StreamOffset]
+    clock: CommonClock
+    video_frames: dict[str, int]
+    motion: Motion
+    first_position: int
+
+    @property
+    def stem(self) -> str:
+        """The name of the trial's files."""
+        return f"{self.action}_1"
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """1-based mocap positions of the toolkit frames 1 ... n_frames."""
+        frames = np.arange(1, self.n_frames + 1)
+        return np.rint(self.clock.mocap_position(frames)).astype(np.int64)
+
+    @property
+    def partition(self) -> dict[str, list[int]]:
+        """First and last toolkit frame of either part, both included."""
+        middle = self.n_frames // 2
+        return {"Validate": [LAST_REPEATED + 1, middle], "Train": [middle + 1, self.n_frames]}
+
+    def mocap(self) -> Motion:
+        """The motion as the mocap recorded it: its row i is mocap frame i + 1."""
+        last = int(self.positions[-1])
+        return self.motion.crop(1 - self.first_position, last + 1 - self.first_position)
+
+    def shown(self, camera: str) -> NDArray[np.int64]:
+        """Rows of `motion` that the frames of a camera's video show."""
+        offset = self.offsets[camera]
+        first = self.clock.first_video_frame[camera]
+        frames = np.arange(1, self.video_frames[camera] + 1)
+        frames = np.where((frames > first) & (frames < first + LAST_REPEATED), first, frames)
+        positions = offset.mocap_start + (frames - offset.image_start) * MOCAP_PER_IMAGE
+        rows: NDArray[np.int64] = np.rint(positions - self.first_position).astype(np.int64)
+        return rows
+
+
+def plan_trial(subject: str, action: str, n_frames: int, cameras: tuple[str, ...], seed: int) -> Trial:
+    """Draw a trial's streams and generate its motion.
+
+    Raises
+    ------
+    DataError
+        If the subject or the action is not known.
+    """
+    rng = stream(seed, subject, action, "streams")
+    offsets = _draw_offsets(rng, cameras)
+    clock = common_clock(offsets)
+    video_frames = {
+        name: clock.first_video_frame[name] + n_frames - 1 + int(rng.integers(0, _LONGEST_TAIL + 1)) for name in cameras
+    }
+    starts = [_position(offsets[name], 1) for name in cameras]
+    ends = [_position(offsets[name], video_frames[name]) for name in cameras]
+    first = min(1, *starts)
+    last = max(*ends, round(float(clock.mocap_position(n_frames))))
+    body = subject_body(subject)
+    motion = generate(action, body, last - first + 1, stream(seed, subject, action, "motion"))
+    return Trial(subject, action, n_frames, offsets, clock, video_frames, motion, first)
+
+
+def _position(offset: StreamOffset, frame: int) -> int:
+    return round(offset.mocap_start + (frame - offset.image_start) * MOCAP_PER_IMAGE)
+
+
+def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...]) -> dict[str, StreamOffset]:
+    """Different starts for all cameras; some trials' mocap starts first, one camera is half a frame off the others."""
+    head_start = int(rng.integers(*_MOCAP_HEAD_START)) if rng.random() < 0.5 else 0
+    half_frame_off = cameras[int(rng.integers(1, len(cameras)))]
+    leads = rng.permutation(_LONGEST_LEAD)[: len(cameras)] + 1
+    return {
+        name: StreamOffset(
+            float(lead), float(1 + head_start + (1 if name == half_frame_off else 0)), float(MOCAP_PER_IMAGE)
+        )
+        for name, lead in zip(cameras, leads, strict=True)
+    }
+
+
+def draw_gaps(labels: list[str], n_mocap: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Where physical markers are lost, (n_mocap, markers): one gap in either half of the recording."""
+    missing = np.zeros((n_mocap, len(labels)), dtype=bool)
+    part = n_mocap // _GAPS
+    for gap in range(_GAPS):
+        length = min(int(rng.integers(*_GAP_FRAMES)), part // 4)
+        start = gap * part + int(rng.integers(part // 4, part - length))
+        missing[start : start + length, rng.integers(len(labels))] = True
+    return missing

@@ -31,9 +31,6 @@ TILE_BYTES = 1 << 20
 MAX_TILE_ROWS = 1024
 MIN_TILE_ROWS = 64
 
-POTRF_ONE_THREAD = 16_000
-"""From this order up float64 Cholesky runs on one thread: OpenBLAS 0.3.30 crashes near 2^31 bytes with more."""
-
 
 @cache
 def _controller() -> ThreadpoolController:

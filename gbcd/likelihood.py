@@ -18,7 +18,8 @@ import scipy.linalg
 import scipy.optimize
 
 from gbcd._arrays import Float64Array, IntArray, as_matrix, as_outputs
-from gbcd._tiles import kernel_matrix
+from gbcd._dense import cholesky_in_place, inverse_from_cholesky, matmul
+from gbcd._tiles import blas_threads, kernel_matrix
 from gbcd.kernels import Kernel, SquaredExponential
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ MEDIAN_ROWS = 500
 
 Likelihood = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
 Objective = Literal["marginal", "leave_group_out"]
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def log_marginal_likelihood(
@@ -67,7 +69,7 @@ def log_marginal_likelihood(
     K, P, log_determinant = _inverse(kernel, noise, inputs)
     A = P @ outputs
     value = -0.5 * float(np.vdot(outputs, A)) - 0.5 * q * (log_determinant + n * np.log(2 * np.pi))
-    slope = 0.5 * (A @ A.T - q * P)
+    slope = 0.5 * (matmul(A, A.T) - q * P)
     return value, _parameter_gradient(kernel, noise, inputs, K, slope)
 
 
@@ -108,10 +110,10 @@ def leave_group_out_likelihood(
         R[rows] = inverse @ A[rows]
         value += q * float(np.log(np.diagonal(corner)).sum()) - 0.5 * float(np.vdot(A[rows], R[rows]))
         # d/dP_bb = 1/2 (q P_bb^-1 + r r'); d/da_b = -r_b.
-        PM[:, rows] = P[:, rows] @ (0.5 * (q * inverse + R[rows] @ R[rows].T))
+        PM[:, rows] = matmul(P[:, rows], 0.5 * (q * inverse + R[rows] @ R[rows].T))
     # dKbar^-1 = -P dKbar P, and a = P y carries -R Y' into d/dP.
-    through_mean = (P @ R) @ A.T
-    slope = -PM @ P + 0.5 * (through_mean + through_mean.T)
+    through_mean = matmul(matmul(P, R), A.T)
+    slope = 0.5 * (through_mean + through_mean.T) - matmul(PM, P)
     return value, _parameter_gradient(kernel, noise, inputs, K, slope)
 
 
@@ -196,17 +198,18 @@ def fit_hyperparameters(
     _check_request(kernel, subset, labels, objective, fit_kernel)
     rows = draw_subset(len(inputs), subset, labels, objective, rng)
     inputs, outputs = inputs[rows], outputs[rows]
-    stages = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
+    found, *later = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
     level = NOISE_START if noise is None else noise
     value, iterations = np.nan, 0
     if outputs.shape[1]:
         likelihood = _likelihood(objective, None if labels is None else labels[rows])
-        for position, stage in enumerate(stages):
-            start = stage if position == 0 else stage.with_log_parameters(_spread(found, stage))
-            found, level, value, steps = _maximise(likelihood, start, level, inputs, outputs, tol, noise, fit_kernel)
-            iterations += steps
-    else:
-        found = stages[-1]
+        found, level, value, iterations = _maximise(likelihood, found, level, inputs, outputs, tol, noise, fit_kernel)
+        for stage in later:
+            start = stage.with_log_parameters(_spread(found, stage))
+            found, level, value, more = _maximise(likelihood, start, level, inputs, outputs, tol, noise, fit_kernel)
+            iterations += more
+    elif later:
+        found = later[-1]
     seconds = time.perf_counter() - started
     logger.info("hyperparameters on %d rows: %r, noise %.3g, %.1f s", len(rows), found, level, seconds)
     return HyperparameterFit(found, level, value, iterations, rows, seconds)
@@ -285,11 +288,9 @@ def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Arra
     """Return K, Kbar^-1 and log|Kbar|."""
     K = kernel_matrix(kernel, X, X, X.mean(axis=0)).astype(np.float64, copy=False)
     np.fill_diagonal(K, kernel.diagonal(X))
-    lower = scipy.linalg.cholesky(K + noise * np.eye(len(X)), lower=True, overwrite_a=True, check_finite=False)
+    lower = cholesky_in_place(K + noise * np.eye(len(X)))
     log_determinant = 2 * float(np.log(np.diagonal(lower)).sum())
-    half, _ = scipy.linalg.lapack.dpotri(lower, lower=1)
-    inverse = np.tril(half)
-    inverse += np.tril(inverse, -1).T
+    inverse = inverse_from_cholesky(lower)
     return K, inverse, log_determinant
 
 
@@ -338,7 +339,7 @@ def _maximise(
     bounds = [(t - reach, t + reach) for t in theta[:-1]]
     bounds.append((np.log(NOISE_FLOOR), np.log(NOISE_CEILING)) if noise is None else (theta[-1], theta[-1]))
 
-    def negative(point: Float64Array) -> tuple[float, Float64Array]:
+    def negative(point: Vector) -> tuple[float, Float64Array]:
         try:
             value, gradient = likelihood(start.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y)
         except scipy.linalg.LinAlgError:
@@ -347,6 +348,7 @@ def _maximise(
         return -value / Y.size, -gradient / Y.size
 
     options = {"gtol": tol, "ftol": 1e-2 * tol, "maxiter": MAX_ITERATIONS}
-    found = scipy.optimize.minimize(negative, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    with blas_threads(1):
+        found = scipy.optimize.minimize(negative, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     level = float(np.exp(found.x[-1])) if noise is None else noise
     return start.with_log_parameters(found.x[:-1]), level, -float(found.fun), int(found.nit)

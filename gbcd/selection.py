@@ -15,6 +15,7 @@ guarantees the decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence converge
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,8 +23,10 @@ import numpy as np
 import scipy.linalg
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray
-from gbcd._tiles import blas_threads
+from gbcd._tiles import blas_threads, parallel, spans
 from gbcd.system import KernelSystem, KnownColumns, squared_norms
+
+UPDATE_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -283,16 +286,24 @@ class PoolFactor:
             weights = scipy.linalg.solve_triangular(corner, self.residual[picks], lower=True, check_finite=False)
             inverse = scipy.linalg.solve_triangular(corner, np.eye(count), lower=True, check_finite=False)
         columns = self._system.panel(self._pool, self._pool[picks])
+        pivots = earlier[picks]
+        unmix, weights = inverse.T.astype(columns.dtype), weights.astype(columns.dtype)
         self._panel[:, t : t + count] = columns
-        new = (columns - earlier @ earlier[picks].T) @ inverse.T.astype(columns.dtype)
-        new[picks] = corner
-        self._factor[:, t : t + count] = new
+
+        def update(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                new = (columns[piece] - earlier[piece] @ pivots.T) @ unmix
+                self._factor[piece, t : t + count] = new
+                self.residual[piece] -= new @ weights
+                self.schur[piece] -= np.einsum("ij,ij->i", new, new)
+
+        parallel(update, spans(len(self._pool), UPDATE_ROWS))
+        # The pivots themselves, without the rounding of their own columns.
+        self._factor[picks, t : t + count] = corner
+        self.residual[picks] = 0
+        np.maximum(self.schur, self._floor, out=self.schur)
         self._free[picks] = False
         self._picks[t : t + count] = picks
-        self.residual -= new @ weights.astype(new.dtype)
-        self.residual[picks] = 0
-        self.schur -= np.einsum("ij,ij->i", new, new)
-        np.maximum(self.schur, self._floor, out=self.schur)
         self.size = t + count
 
 
@@ -343,7 +354,7 @@ class Cyclic:
     def __init__(self) -> None:
         self._position = 0
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the next `m` indices."""
         indices = (self._position + np.arange(m)) % system.n
         self._position = int((self._position + m) % system.n)
@@ -354,6 +365,6 @@ class Cyclic:
 class Gradient:
     """BCDG: the m variables with the largest gradient, chosen without regard to one another."""
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the `m` rows with the largest |g_i|^2."""
         return ActiveSet(system.largest(G, m))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy.typing as npt
 import scipy.linalg
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, as_outputs, standardisation
-from gbcd._tiles import kernel_matrix, kernel_product, spans
+from gbcd._dense import cholesky_in_place, cholesky_solve
+from gbcd._tiles import blas_threads, kernel_matrix, kernel_product, parallel, spans
 from gbcd.kernels import Kernel, SquaredExponential
 
 logger = logging.getLogger(__name__)
@@ -23,6 +25,9 @@ MIN_SCHUR = 1e-6
 """A candidate whose variance given the chosen regressors is below this is a copy of them in float32."""
 
 SR_CHUNK = 2048
+SCORE_COLUMNS = 2048
+"""Columns of V and Q scored together by one thread."""
+
 JITTER = 1e-10
 
 
@@ -88,16 +93,27 @@ class PursuitBasis:
         own = self._V[:t, candidates]
         schur = diagonal - np.einsum("ij,ij->j", own, own, dtype=np.float64)
         directions = columns
-        directions -= own.T @ self._V[:t]
-        overlap = self._Q[:t] @ directions.T
-        length = np.einsum("ij,ij->i", directions, directions, dtype=np.float64)
-        remainder = length - np.einsum("ij,ij->j", overlap, overlap, dtype=np.float64)
-        pull = directions @ self.residual
+        q = self.residual.shape[1]
+
+        def work(pieces: Iterator[slice]) -> FloatArray:
+            # One row of sums per candidate: Q'u, u' residual, |u|^2.
+            sums = np.zeros((len(candidates), t + q + 1))
+            for piece in pieces:
+                u = directions[:, piece]
+                u -= own.T @ self._V[:t, piece]
+                sums[:, :t] += u @ self._Q[:t, piece].T
+                sums[:, t:-1] += u @ self.residual[piece]
+                sums[:, -1] += np.einsum("ij,ij->i", u, u)
+            return sums
+
+        sums = np.add.reduce(parallel(work, spans(directions.shape[1], SCORE_COLUMNS)))
+        overlap, pull, length = sums[:, :t], sums[:, t:-1], sums[:, -1]
+        remainder = length - np.einsum("ij,ij->i", overlap, overlap)
         # |u|^2 - |Q' u|^2 is not negative but for rounding.
         norm = self._noise * schur + np.maximum(remainder, 0)
         usable = schur > MIN_SCHUR
         decrease = np.full(len(candidates), -1.0)
-        np.divide(np.einsum("ij,ij->i", pull, pull, dtype=np.float64), norm, out=decrease, where=usable)
+        np.divide(np.einsum("ij,ij->i", pull, pull), norm, out=decrease, where=usable)
         return decrease, directions, schur
 
     def add(self, direction: FloatArray, schur: float) -> None:
@@ -148,7 +164,7 @@ def select_regressors(
             logger.info("MPGP stops at %d regressors: the other rows copy them", len(chosen))
             break
         candidates = rng.choice(unchosen, min(n_candidates, len(unchosen)), replace=False)
-        tile = kernel.tile(rows[candidates], columns)
+        tile = candidate_columns(kernel, rows[candidates], columns)
         decrease, directions, schur = basis.score(candidates, tile, diagonal[candidates])
         # Copies stay copies: they are not drawn again.
         free[candidates[decrease < 0]] = False
@@ -161,6 +177,18 @@ def select_regressors(
     return np.array(chosen, dtype=np.intp)
 
 
+def candidate_columns(kernel: Kernel, candidates: FloatArray, features: FloatArray) -> FloatArray:
+    """Return the kernel between candidates and all rows, given their features: shape (c, n)."""
+    values = np.empty((len(candidates), len(features)), dtype=features.dtype)
+
+    def work(pieces: Iterator[slice]) -> None:
+        for piece in pieces:
+            values[:, piece] = kernel.tile(candidates, features[piece])
+
+    parallel(work, spans(len(features), SCORE_COLUMNS))
+    return values
+
+
 def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: Kernel, noise: float) -> Float64Array:
     """Return beta (p, q) of the subset-of-regressors mean: (K_pn K_np + noise K_pp) beta = K_pn Y, in float64.
 
@@ -171,16 +199,23 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
     basis = X[active]
     K_pp = kernel_matrix(kernel, basis, basis, origin).astype(np.float64, copy=False)
     lower = _jittered_cholesky(K_pp)
-    gram = noise * np.eye(len(active))
-    right = np.zeros((len(active), Y.shape[1]))
-    for piece in spans(len(X), SR_CHUNK):
-        V = scipy.linalg.solve_triangular(
-            lower, kernel_matrix(kernel, basis, X[piece], origin), lower=True, check_finite=False
-        )
-        gram += V @ V.T
-        right += V @ Y[piece]
-    weights = scipy.linalg.cho_solve(scipy.linalg.cho_factor(gram, lower=True, check_finite=False), right)
-    beta: Float64Array = scipy.linalg.solve_triangular(lower, weights, lower=True, trans="T", check_finite=False)
+
+    def work(pieces: Iterator[slice]) -> FloatArray:
+        # V' V and V' Y side by side.
+        sums = np.zeros((len(active), len(active) + Y.shape[1]))
+        rows = kernel.row_features(basis, origin, np.float64)
+        for piece in pieces:
+            K = kernel.tile(rows, kernel.column_features(X[piece], origin, np.float64))
+            V = scipy.linalg.solve_triangular(lower, K, lower=True, check_finite=False)
+            sums[:, : len(active)] += V @ V.T
+            sums[:, len(active) :] += V @ Y[piece]
+        return sums
+
+    sums = np.add.reduce(parallel(work, spans(len(X), SR_CHUNK)))
+    gram = sums[:, : len(active)] + noise * np.eye(len(active))
+    weights = cholesky_solve(cholesky_in_place(gram), sums[:, len(active) :])
+    with blas_threads(1):
+        beta: Float64Array = scipy.linalg.solve_triangular(lower, weights, lower=True, trans="T", check_finite=False)
     return beta
 
 
@@ -188,8 +223,7 @@ def _jittered_cholesky(matrix: Float64Array) -> Float64Array:
     jitter = JITTER
     while True:
         try:
-            shifted = matrix + jitter * np.eye(len(matrix))
-            return scipy.linalg.cholesky(shifted, lower=True, check_finite=False).astype(np.float64, copy=False)
+            return cholesky_in_place(matrix + jitter * np.eye(len(matrix)))
         except scipy.linalg.LinAlgError:
             jitter *= 10
 

@@ -121,11 +121,11 @@ class KernelSystem:
     def keeps_matrix(self) -> bool:
         """Whether the whole K fits the memory budget and is kept."""
         features = 2 * self.n * (self.X.shape[1] + 2) * self._dtype.itemsize
-        return self.n**2 * self._dtype.itemsize + features + WORKSPACE_BYTES <= self.memory_budget
+        return bool(self.n**2 * self._dtype.itemsize + features + WORKSPACE_BYTES <= self.memory_budget)
 
     def raise_precision(self) -> bool:
         """Go on with float64 tiles, where float32 ones drift too much; return False if they already are."""
-        if self._dtype == np.float64:
+        if self._dtype.itemsize == 8:
             return False
         self._set_precision(np.dtype(np.float64))
         return True
@@ -311,8 +311,10 @@ class KernelSystem:
 
         parts = parallel(work, pairs)
         self._count(pairs)
-        total: Float64Array = scale * np.sum(parts, axis=0, dtype=np.float64)
-        return total
+        total = np.zeros_like(V)
+        for part in parts:
+            total += part
+        return scale * total
 
     def _fill_symmetric(self, matrix: FloatArray) -> None:
         pairs = self._tile_pairs(SYMMETRIC_TILE)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from gbcd._arrays import Float64Array
-from gbcd._tiles import POTRF_ONE_THREAD, blas_threads
+from gbcd._dense import cholesky_in_place, cholesky_solve
 from gbcd.solvers.result import Progress
 from gbcd.system import KernelSystem
 
@@ -26,20 +26,17 @@ class CholeskyFactor:
     """
 
     def __init__(self, system: KernelSystem) -> None:
-        dense = system.dense()
         try:
-            with blas_threads(1 if system.n >= POTRF_ONE_THREAD else None):
-                # The transpose is the same symmetric matrix in the order LAPACK overwrites without a copy.
-                self._factor = scipy.linalg.cho_factor(dense.T, lower=True, overwrite_a=True, check_finite=False)
+            self._lower = cholesky_in_place(system.dense())
         except scipy.linalg.LinAlgError as error:
             raise ValueError(
-                f"Kbar ({system.n} rows, noise {system.noise:.3g}) is not positive definite to rounding: raise the noise."
+                f"Kbar ({system.n} rows, noise {system.noise:.3g}) is not positive definite to rounding: "
+                f"raise the noise."
             ) from error
 
     def solve(self, Y: Float64Array) -> Float64Array:
         """Return Kbar^{-1} Y, shape (n, q)."""
-        solution: Float64Array = scipy.linalg.cho_solve(self._factor, Y, check_finite=False)
-        return solution
+        return cholesky_solve(self._lower, Y)
 
 
 MAX_REFINEMENTS = 3

@@ -40,7 +40,10 @@ class WholeSolver:
     algorithm: Callable[[Progress], tuple[Float64Array, Float64Array]]
 
     def run(
-        self, progress: Progress, block_size: int | None, rng: np.random.Generator
+        self,
+        progress: Progress,
+        block_size: int | None,  # noqa: ARG002 - one signature for all solvers
+        rng: np.random.Generator,  # noqa: ARG002
     ) -> tuple[Float64Array, Float64Array]:
         """Return alpha and its exact gradient, both (n, q)."""
         return self.algorithm(progress)

@@ -34,15 +34,23 @@ def _log_density(
 
 
 @numba.njit(cache=True, nogil=True)
-def _mixture(frame: Bytes, means: Floats, precisions: Floats, log_norms: Floats, i: int, j: int, scale: float) -> float:
-    """Log of the summed densities of pixel (i, j) over the recordings."""
+def _explains(
+    frame: Bytes, means: Floats, precisions: Floats, log_norms: Floats, threshold: float, i: int, j: int, scale: float
+) -> bool:
+    """Whether the density of pixel (i, j), summed over the recordings, reaches the threshold."""
+    n_recordings = means.shape[0]
     best = -np.inf
-    for r in range(means.shape[0]):
+    for r in range(n_recordings):
         best = max(best, _log_density(frame, means, precisions, log_norms, r, i, j, scale, 1.0))
+    # The sum lies between its largest term and n_recordings times that: exponentials only where this leaves a doubt.
+    if best >= threshold:
+        return True
+    if best + np.log(n_recordings) < threshold:
+        return False
     total = 0.0
-    for r in range(means.shape[0]):
+    for r in range(n_recordings):
         total += np.exp(_log_density(frame, means, precisions, log_norms, r, i, j, scale, 1.0) - best)
-    return float(best + np.log(total))
+    return bool(best + np.log(total) >= threshold)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -60,6 +68,7 @@ def _brightness(frame: Bytes, means: Floats, precisions: Floats, r: int, i: int,
 @numba.njit(cache=True, nogil=True)
 def classify(
     frame: Bytes,
+    likely: Bytes,
     means: Floats,
     precisions: Floats,
     log_norms: Floats,
@@ -74,6 +83,8 @@ def classify(
     ----------
     frame
         (h, w, c).
+    likely
+        (h, w), non-zero where the pixel is known to be background and need not be looked at.
     means, precisions
         (r, h, w, c): mean and 1/variance for each recording.
     log_norms
@@ -94,13 +105,10 @@ def classify(
     scale = 1.0 / gain
     for i in range(height):
         for j in range(width):
-            # One recording that explains the pixel suffices, and nearly always the first one does.
-            explained = False
-            for r in range(n_recordings):
-                explained = explained or (
-                    _log_density(frame, means, precisions, log_norms, r, i, j, scale, 1.0) >= threshold
-                )
-            if explained or _mixture(frame, means, precisions, log_norms, i, j, scale) >= threshold:
+            if likely[i, j] != 0:
+                continue
+            explained = _explains(frame, means, precisions, log_norms, threshold, i, j, scale)
+            if explained:
                 continue
             for r in range(n_recordings):
                 factor = _brightness(frame, means, precisions, r, i, j, scale)
@@ -114,43 +122,35 @@ def classify(
 
 
 @numba.njit(cache=True, nogil=True)
-def _mean_colour(frame: Bytes, core: Bytes, i: int, j: int, radius: int, colour: npt.NDArray[np.float64]) -> bool:
-    """Average the core pixels within `radius` of (i, j) into `colour` (c,); False if there are none."""
-    height, width, channels = frame.shape
-    n = 0
-    colour[:] = 0.0
-    for a in range(max(0, i - radius), min(height, i + radius + 1)):
-        for b in range(max(0, j - radius), min(width, j + radius + 1)):
-            if core[a, b] != 0:
-                n += 1
-                for k in range(channels):
-                    colour[k] += frame[a, b, k]
-    if n > 0:
-        colour /= n
-    return n > 0
-
-
-@numba.njit(cache=True, nogil=True)
 def refine_edge(
-    frame: Bytes, background: Floats, gain: float, core: Bytes, band: Bytes, mask: Bytes, radius: int
+    frame: Bytes, background: Floats, gain: float, person: Floats, weight: Floats, band: Bytes, mask: Bytes
 ) -> None:
     """Decide the pixels along the edge by how much of the person they show.
 
-    A pixel on the edge is a mixture ``a * person + (1 - a) * background``. The person's colour is the mean of the core
-    pixels within `radius`, the background's is known; `a` is the least-squares share, and the pixel is foreground when
-    it is at least one half. `mask` (h, w) is changed where `band` is set; pixels without core pixels near by stay.
+    A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours; `a` is the least-squares
+    share, and the pixel is foreground when it is at least one half.
+
+    Parameters
+    ----------
+    frame, background
+        (h, w, c); the background times `gain` is what the frame would show without the person.
+    person, weight
+        (h, w, c) and (h, w): the person's colour near each pixel is ``person / weight``; unknown where `weight` is 0.
+    band
+        (h, w), non-zero on the pixels to decide.
+    mask
+        (h, w), changed in place where `band` is set and the person's colour known: 255 foreground, 0 not.
     """
     height, width, channels = background.shape
-    person = np.empty(channels)
     for i in range(height):
         for j in range(width):
-            if band[i, j] == 0 or not _mean_colour(frame, core, i, j, radius, person):
+            if band[i, j] == 0 or weight[i, j] == 0.0:
                 continue
             cross = 0.0
             square = 0.0
             for k in range(channels):
                 behind = background[i, j, k] * gain
-                contrast = person[k] - behind
+                contrast = person[i, j, k] / weight[i, j] - behind
                 cross += (frame[i, j, k] - behind) * contrast
                 square += contrast * contrast
             mask[i, j] = 255 if 2.0 * cross >= square else 0

@@ -73,50 +73,58 @@ def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
         sine[k] = np.sin(k * np.pi / n_angular)
     squared = radii * radii
 
+    reverse = np.empty(n_half, np.int64)
+    for h in range(n_half):
+        reverse[h] = (h + n_angular) % n_half // 2 * n_radial
+
     across = np.empty(n)
     along = np.empty(n)
     square = np.empty(n)
     slack = np.empty(n)
-    ring = np.empty(n, np.int64)
-    below = np.empty(n, np.int64)
-    above = np.empty(n, np.int64)
+    # Counters of the same width as the distances, so that LLVM vectorises the comparisons.
+    ring = np.empty(n)
+    below = np.empty(n)
+    above = np.empty(n)
     for i in range(n - 1):
-        # The loops over j are short and branch-free so that LLVM vectorises them; only the last one scatters.
         for j in range(i + 1, n):
             across[j] = abs(x[j] - x[i])
             along[j] = abs(y[j] - y[i])
             square[j] = across[j] * across[j] + along[j] * along[j]
             slack[j] = EDGE_TOLERANCE * np.sqrt(square[j])
-            ring[j] = 0
-            below[j] = -1
-            above[j] = -1
+            ring[j] = 0.0
+            below[j] = -1.0
+            above[j] = -1.0
         for k in range(n_radial):
             edge = squared[k]
             for j in range(i + 1, n):
-                ring[j] += square[j] > edge
+                ring[j] += 1.0 if square[j] > edge else 0.0
         for k in range(n_edges):
             c = cosine[k]
             s = sine[k]
             for j in range(i + 1, n):
                 beyond = across[j] * c - along[j] * s  # distance times the sine of the angle past edge k
-                below[j] += beyond > slack[j]
-                above[j] += beyond >= -slack[j]
+                below[j] += 1.0 if beyond > slack[j] else 0.0
+                above[j] += 1.0 if beyond >= -slack[j] else 0.0
         for j in range(i + 1, n):
-            if square[j] == 0.0 or ring[j] == n_radial:
+            r = int(ring[j])
+            if square[j] == 0.0 or r == n_radial:
                 counts[i, outside] += 2
                 counts[j, outside] += 2
                 continue
-            low = below[j]
-            high = above[j]
+            low = int(below[j])
+            high = int(above[j])
             if y[j] > y[i]:  # point j is below: the angle is 180 degrees minus that to the vertical
                 low, high = n_angular - 1 - high, n_angular - 1 - low
             if x[j] < x[i]:  # on the left: the angle runs backwards from 360 degrees
                 low, high = n_half - 1 - high, n_half - 1 - low
-            low = (low + n_half) % n_half
-            high = high % n_half
-            r = ring[j]
-            counts[i, (low // 2) * n_radial + r] += 1
-            counts[i, (high // 2) * n_radial + r] += 1
-            counts[j, ((low + n_angular) % n_half // 2) * n_radial + r] += 1
-            counts[j, ((high + n_angular) % n_half // 2) * n_radial + r] += 1
+            if low == high:
+                counts[i, low // 2 * n_radial + r] += 2
+                counts[j, reverse[low] + r] += 2
+            else:
+                low = (low + n_half) % n_half
+                high = high % n_half
+                counts[i, low // 2 * n_radial + r] += 1
+                counts[i, high // 2 * n_radial + r] += 1
+                counts[j, reverse[low] + r] += 1
+                counts[j, reverse[high] + r] += 1
     return counts

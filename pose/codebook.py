@@ -19,45 +19,35 @@ MINI_BATCH_FROM = 50_000
 """Number of descriptors from which on k-means reads mini-batches instead of all of them in each round."""
 BATCH_SIZE = 8192
 CHUNK = 4096
-"""Descriptors compared with the words at a time: bounds the table of scores to a few MB."""
+"""Descriptors whose distances are computed at a time: bounds the differences to a few MB."""
 RELOCATION_ROUNDS = 10
 
 
 @numba.njit(cache=True, nogil=True)
-def _nearest(
-    scores: Floats, norms: npt.NDArray[np.float64], descriptors: Floats, centers: Floats, words: Words
-) -> None:
-    """Pick the nearest word of each descriptor from approximate scores; settle near ties exactly.
+def _nearest(descriptors: Floats, transposed: Floats, half_norms: Floats) -> Words:
+    """Pick the nearest centre of each descriptor: the largest ``x . c - |c|^2 / 2``, the lower word if equal.
 
-    `scores` (n, k) holds descriptor . centre in float32, whose last digits depend on how the BLAS splits the product.
-    Words whose squared distance is within a bound of its rounding error of the best are compared again in float64, in a
-    fixed order, so that the answer does not depend on the number of threads. Equal distances: the lower word.
+    Not a BLAS product: shape contexts are mostly zeros, which are skipped, and every sum has one fixed order, so that
+    near ties fall the same way for any number of threads.
     """
-    n, k = scores.shape
-    d = centers.shape[1]
-    largest = 0.0
-    for w in range(k):
-        largest = max(largest, norms[w])
+    n, d = descriptors.shape
+    k = transposed.shape[1]
+    words = np.empty(n, np.int32)
+    scores = np.empty(k, np.float32)
     for i in range(n):
-        size = 0.0
+        for w in range(k):
+            scores[w] = -half_norms[w]
         for c in range(d):
-            size += descriptors[i, c] * descriptors[i, c]
-        best = np.inf
-        for w in range(k):
-            best = min(best, norms[w] - 2.0 * scores[i, w])
-        slack = 2.4e-7 * d * np.sqrt(size * largest) + 1e-30
-        nearest = -1
-        shortest = np.inf
-        for w in range(k):
-            if norms[w] - 2.0 * scores[i, w] <= best + slack:
-                distance = 0.0
-                for c in range(d):
-                    difference = np.float64(descriptors[i, c]) - np.float64(centers[w, c])
-                    distance += difference * difference
-                if distance < shortest:
-                    shortest = distance
-                    nearest = w
+            value = descriptors[i, c]
+            if value != 0.0:
+                for w in range(k):
+                    scores[w] += value * transposed[c, w]
+        nearest = 0
+        for w in range(1, k):
+            if scores[w] > scores[nearest]:
+                nearest = w
         words[i] = nearest
+    return words
 
 
 class Codebook(BaseEstimator):
@@ -137,7 +127,8 @@ class Codebook(BaseEstimator):
         self.n_words_ = len(self.centers_)
         self.n_features_in_ = self.centers_.shape[1]
         self._transposed = np.ascontiguousarray(self.centers_.T)
-        self._norms = np.einsum("wd,wd->w", self.centers_, self.centers_, dtype=np.float64)
+        norms = np.einsum("wd,wd->w", self.centers_, self.centers_, dtype=np.float64)
+        self._half_norms = (0.5 * norms).astype(np.float32)
 
     def _relocate_empty(self, descriptors: Floats) -> None:
         """Move words without descriptors to the descriptors farthest from their words."""
@@ -175,10 +166,7 @@ class Codebook(BaseEstimator):
         array = _as_descriptors(descriptors, "descriptors")
         if array.shape[1] != self.n_features_in_:
             raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
-        words = np.empty(len(array), np.int32)
-        for start in range(0, len(array), CHUNK):
-            part = array[start : start + CHUNK]
-            _nearest(part @ self._transposed, self._norms, part, self.centers_, words[start : start + CHUNK])
+        words: Words = _nearest(array, self._transposed, self._half_norms)
         return words
 
 

@@ -8,7 +8,7 @@ literal products underflow), one brightness gain per frame, tolerance of shadows
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import cv2
@@ -19,8 +19,8 @@ from pose._background_kernel import classify, refine_edge
 
 Mask = npt.NDArray[np.uint8]
 
-GAIN_STEP = 8
-"""Every 8th row and column estimate the gain of a frame: a median of some thousand ratios is good to 0.1 %."""
+GAIN_GRID = 40
+"""Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
 GAIN_DARK = 16.0
 """Grey level below which a background pixel is too dark for its ratio to tell the gain."""
 EIGHT = 8
@@ -181,6 +181,12 @@ class GaussianBackground:
         norms = -0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))
         self._log_norms = norms.astype(np.float32)
         self._background = self.means.mean(axis=0)
+        # The box inscribed in the first recording's ellipsoid of acceptance: most pixels are background by comparing
+        # bytes with it. Half a grey level narrower, since the gain is taken out of bytes and rounded.
+        reach = np.maximum(2.0 * (self._log_norms[0] - self.threshold), 0.0) / means.shape[3]
+        half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
+        self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
+        self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
 
     @property
     def threshold(self) -> float:
@@ -198,8 +204,8 @@ class GaussianBackground:
     def gain(self, frame: npt.NDArray[np.uint8]) -> float:
         """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
         image = _check_frame(frame, self._shape, "frame")
-        first = (min(GAIN_STEP, *self._shape[:2]) - 1) // 2
-        grid = slice(first, None, GAIN_STEP)
+        step = max(1, min(self._shape[:2]) // GAIN_GRID)
+        grid = slice(step // 2, None, step)
         behind = self._background[grid, grid]
         usable = behind > GAIN_DARK
         if not usable.any():
@@ -214,8 +220,12 @@ class GaussianBackground:
 
     def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
         low, high = self.shadow if self.shadow is not None and self._shape[2] > 1 else (1.0, 0.0)
+        levels = np.rint(np.arange(256) / gain)
+        levels[levels > 255] = 255
+        scaled = cv2.LUT(image, levels.astype(np.uint8))
+        likely = cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest)
         mask: Mask = classify(
-            image, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
+            image, likely, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
         )
         return mask
 
@@ -242,14 +252,24 @@ class GaussianBackground:
         if self.clean.edge == 0 or box is None:
             return mask
         part = _grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
-        view = mask[part]
-        core = np.asarray(cv2.erode(view, _square(1)), dtype=np.uint8)
-        near = _square(self.clean.edge)
-        band = np.asarray(cv2.morphologyEx(view, cv2.MORPH_GRADIENT, near), dtype=np.uint8)
-        refine_edge(image[part], self._background[part], gain, core, band, view, self.clean.edge_window)
-        return _tidy(
-            mask, CleanUp(largest=self.clean.largest, min_area=self.clean.min_area, max_hole=self.clean.max_hole)
-        )[0]
+        _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
+        again = replace(self.clean, closing=0, opening=0)
+        mask[part] = _tidy(mask[part], again)[0]
+        return mask
+
+
+def _decide_edge(
+    image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
+) -> None:
+    """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
+    core = (np.asarray(cv2.erode(mask, _square(1))) != 0).astype(np.float32)
+    window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
+    # Colours and, as one more channel, the number of core pixels, summed over the window around each pixel.
+    stacked = np.concatenate([image * core[..., None], core[..., None]], axis=2)
+    sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
+    sums = np.rint(np.asarray(sums, dtype=np.float32))
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, _square(clean.edge)), dtype=np.uint8)
+    refine_edge(image, background, gain, sums[..., :-1], sums[..., -1], band, mask)
 
 
 def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:

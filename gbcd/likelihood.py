@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -347,7 +347,7 @@ def _maximise(
             return 1e10, np.zeros_like(point)
         return -value / Y.size, -gradient / Y.size
 
-    options = {"gtol": tol, "ftol": 1e-2 * tol, "maxiter": MAX_ITERATIONS}
+    options: Any = {"gtol": tol, "ftol": 1e-2 * tol, "maxiter": MAX_ITERATIONS}
     with blas_threads(1):
         found = scipy.optimize.minimize(negative, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     level = float(np.exp(found.x[-1])) if noise is None else noise

@@ -277,9 +277,9 @@ class PoolFactor:
         indices = self._pool[positions]
         earlier = self._factor[:, :t]
         small = self._system.panel(indices, indices).astype(np.float64)
-        small -= earlier[positions] @ earlier[positions].T
-        np.fill_diagonal(small, self.schur[positions])
         with blas_threads(1):
+            small -= earlier[positions] @ earlier[positions].T
+            np.fill_diagonal(small, self.schur[positions])
             order, corner = greedy_pivots(small, self.residual[positions], count, self._floor)
             picks = positions[order]
             # What B's step removes from the residual, in the basis of the factor.

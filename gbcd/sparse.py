@@ -214,8 +214,7 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
     sums = np.add.reduce(parallel(work, spans(len(X), SR_CHUNK)))
     gram = sums[:, : len(active)] + noise * np.eye(len(active))
     weights = cholesky_solve(cholesky_in_place(gram), sums[:, len(active) :])
-    with blas_threads(1):
-        beta: Float64Array = scipy.linalg.solve_triangular(lower, weights, lower=True, trans="T", check_finite=False)
+    beta: Float64Array = scipy.linalg.solve_triangular(lower, weights, lower=True, trans="T", check_finite=False)
     return beta
 
 
@@ -290,12 +289,13 @@ class MatchingPursuitGP:
         self._flat = np.ndim(Y) == 1
         self.y_mean_, self.y_scale_ = standardisation(outputs)
         scaled = (outputs - self.y_mean_) / self.y_scale_
-        self.active_ = select_regressors(
-            inputs, scaled, self.kernel, self.noise, count, self.n_candidates, self.random_state
-        )
+        with blas_threads(1):
+            self.active_ = select_regressors(
+                inputs, scaled, self.kernel, self.noise, count, self.n_candidates, self.random_state
+            )
+            self.coef_ = fit_regressors(inputs, scaled, self.active_, self.kernel, self.noise)
         self.regressors_ = inputs[self.active_]
         self._origin = inputs.mean(axis=0)
-        self.coef_ = fit_regressors(inputs, scaled, self.active_, self.kernel, self.noise)
         return self
 
     def predict(self, X: npt.ArrayLike) -> Float64Array:

@@ -200,7 +200,14 @@ class KernelSystem:
         if matrix is None:
             return self._symmetric_product(V, self._dtype) + self.noise * V
         scale = float(np.abs(V).max(initial=0.0)) or 1.0
-        product: Float64Array = scale * (matrix @ (V / scale).astype(self._dtype)) + self.noise * V
+        right = (V / scale).astype(self._dtype)
+        product = self.noise * V
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                product[piece] += scale * (matrix[piece] @ right)
+
+        parallel(work, spans(self.n, MAX_PANEL_ROWS))
         return product
 
     def residual(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, as_outputs
+from gbcd._tiles import blas_threads
 from gbcd.selection import Cyclic, Gradient, GreedyPool, RandomSubset, Selection
 from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.solvers.cg import conjugate_gradients
@@ -126,5 +127,7 @@ def solve(
     if block_size is not None and block_size < 1:
         raise ValueError(f"block_size must be at least 1, not {block_size}.")
     progress = Progress(system, outputs, tol, max_passes, callback)
-    alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
+    # Parallel tiles are this package's own threads; BLAS's spin, and stall everything on busy cores.
+    with blas_threads(1):
+        alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
     return progress.finish(alpha, gradient, solver)

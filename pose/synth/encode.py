@@ -14,8 +14,7 @@ from pose.synth.room import FRAME_SIZE, Image
 
 #: Frames per second of the videos.
 VIDEO_RATE = 60
-_QUALITY = 3  # the quantiser, 1 to 31: at 3 the sensor noise survives, at 31 nothing does
-_LAMBDA = 118  # libavcodec's unit of quality for one step of the quantiser (FF_QP2LAMBDA)
+_QUANTISER = 3  # 1 to 31, held constant: at 3 half of the sensor's noise survives, a step more halves the files
 _KEY_FRAMES = 60
 
 
@@ -40,7 +39,8 @@ class AviWriter:
         context.codec_tag = "XVID"
         context.gop_size = _KEY_FRAMES
         context.thread_count = 1
-        context.options = {"flags": "+bitexact+qscale", "global_quality": str(_QUALITY * _LAMBDA)}
+        context.qmin = context.qmax = _QUANTISER
+        context.options = {"flags": "+bitexact"}
         self._stream = stream
 
     def write(self, picture: Image) -> None:

@@ -18,7 +18,7 @@ MOCAP_PER_IMAGE = 2
 #: Toolkit frames up to this one repeat the first picture, as the release's encoder did; partitions start after them.
 LAST_REPEATED = 5
 _LONGEST_LEAD = 12  # video frames that a camera may run before the mocap starts
-_MOCAP_HEAD_START = (12, 40)  # mocap frames before the cameras of some trials start
+_MOCAP_HEAD_START = (30, 60)  # mocap frames before the cameras start, where the mocap is first
 _LONGEST_TAIL = 3  # video frames after the last toolkit frame
 _GAPS, _GAP_FRAMES = 2, (8, 20)  # marker gaps a trial, and their length in mocap frames
 
@@ -92,8 +92,23 @@ class Trial:
         return rows
 
 
-def plan_trial(subject: str, action: str, n_frames: int, cameras: tuple[str, ...], seed: int) -> Trial:
+def plan_trial(
+    subject: str, action: str, n_frames: int, cameras: tuple[str, ...], seed: int, *, mocap_first: bool = False
+) -> Trial:
     """Draw a trial's streams and generate its motion.
+
+    Parameters
+    ----------
+    subject, action : str
+        Who does what.
+    n_frames : int
+        Toolkit frames.
+    cameras : tuple of str
+        Whose videos there will be.
+    seed : int
+        Of the whole data set.
+    mocap_first : bool
+        Whether the mocap starts before the cameras; usually some camera does.
 
     Raises
     ------
@@ -101,7 +116,7 @@ def plan_trial(subject: str, action: str, n_frames: int, cameras: tuple[str, ...
         If the subject or the action is not known.
     """
     rng = stream(seed, subject, action, "streams")
-    offsets = _draw_offsets(rng, cameras)
+    offsets = _draw_offsets(rng, cameras, mocap_first)
     clock = common_clock(offsets)
     video_frames = {
         name: clock.first_video_frame[name] + n_frames - 1 + int(rng.integers(0, _LONGEST_TAIL + 1)) for name in cameras
@@ -119,9 +134,9 @@ def _position(offset: StreamOffset, frame: int) -> int:
     return round(offset.mocap_start + (frame - offset.image_start) * MOCAP_PER_IMAGE)
 
 
-def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...]) -> dict[str, StreamOffset]:
-    """Different starts for all cameras; some trials' mocap starts first, one camera is half a frame off the others."""
-    head_start = int(rng.integers(*_MOCAP_HEAD_START)) if rng.random() < 0.5 else 0
+def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...], mocap_first: bool) -> dict[str, StreamOffset]:
+    """Different starts for all cameras, one of them half a frame off the others."""
+    head_start = int(rng.integers(*_MOCAP_HEAD_START)) if mocap_first else 0
     half_frame_off = cameras[int(rng.integers(1, len(cameras)))]
     leads = rng.permutation(_LONGEST_LEAD)[: len(cameras)] + 1
     return {

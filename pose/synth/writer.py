@@ -40,6 +40,7 @@ _BACKGROUND_FRAMES = 30
 #: Exposure of the three background recordings against the trials': beginning, middle and end of the week.
 _BACKGROUND_GAINS = (0.996, 1.0, 1.004)
 _MASK_EVERY = 40  # toolkit frames
+_MOCAP_FIRST_EVERY = 3  # trials: in the others a camera starts before the mocap
 _PROGRESS_EVERY = 20  # frames
 
 
@@ -169,8 +170,15 @@ class _Release:
 
     def write(self, subjects: Sequence[str], actions: Sequence[str]) -> None:
         trials = [
-            plan_trial(subject, action, self._n_frames, tuple(self._cameras), self._seed)
-            for subject, action in product(subjects, actions)
+            plan_trial(
+                subject,
+                action,
+                self._n_frames,
+                tuple(self._cameras),
+                self._seed,
+                mocap_first=number % _MOCAP_FIRST_EVERY == 0,
+            )
+            for number, (subject, action) in enumerate(product(subjects, actions), start=1)
         ]
         for subject in subjects:
             self._write_subject(subject)

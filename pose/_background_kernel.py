@@ -14,55 +14,51 @@ Floats = npt.NDArray[np.float32]
 
 
 @numba.njit(cache=True, nogil=True)
-def _log_density(
+def _explained(
     frame: Bytes,
     means: Floats,
     precisions: Floats,
     log_norms: Floats,
-    r: int,
+    threshold: float,
+    scale: float,
+    shadow_low: float,
+    shadow_high: float,
     i: int,
     j: int,
-    scale: float,
-    factor: float,
-) -> float:
-    """Log density of pixel (i, j), times `scale`, under recording r with its mean times `factor`."""
-    distance = 0.0
-    for k in range(means.shape[3]):
-        difference = frame[i, j, k] * scale - factor * means[r, i, j, k]
-        distance += difference * difference * precisions[r, i, j, k]
-    return float(log_norms[r, i, j] - 0.5 * distance)
-
-
-@numba.njit(cache=True, nogil=True)
-def _explains(
-    frame: Bytes, means: Floats, precisions: Floats, log_norms: Floats, threshold: float, i: int, j: int, scale: float
+    logs: npt.NDArray[np.float64],
 ) -> bool:
-    """Whether the density of pixel (i, j), summed over the recordings, reaches the threshold."""
-    n_recordings = means.shape[0]
+    """Whether the background, in light or in shadow, gives pixel (i, j) times `scale` at least the threshold.
+
+    One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and to the
+    mean times the best brightness factor, ``cross / square``. `logs` (r,) is work space.
+    """
+    n_recordings, _, _, channels = means.shape
     best = -np.inf
+    shadowed = False
     for r in range(n_recordings):
-        best = max(best, _log_density(frame, means, precisions, log_norms, r, i, j, scale, 1.0))
-    # The sum lies between its largest term and n_recordings times that: exponentials only where this leaves a doubt.
-    if best >= threshold:
+        own = 0.0
+        cross = 0.0
+        square = 0.0
+        for k in range(channels):
+            value = frame[i, j, k] * scale
+            mean = np.float64(means[r, i, j, k])
+            weighted = mean * precisions[r, i, j, k]
+            own += value * value * precisions[r, i, j, k]
+            cross += value * weighted
+            square += mean * weighted
+        logs[r] = log_norms[r, i, j] - 0.5 * (own - 2.0 * cross + square)
+        best = max(best, logs[r])
+        if shadow_low * square <= cross <= shadow_high * square and square > 0.0:
+            shadowed |= log_norms[r, i, j] - 0.5 * (own - cross * cross / square) >= threshold
+    # The summed density lies between its largest term and n_recordings times that: exponentials only in doubt.
+    if best >= threshold or shadowed:
         return True
     if best + np.log(n_recordings) < threshold:
         return False
     total = 0.0
     for r in range(n_recordings):
-        total += np.exp(_log_density(frame, means, precisions, log_norms, r, i, j, scale, 1.0) - best)
+        total += np.exp(logs[r] - best)
     return bool(best + np.log(total) >= threshold)
-
-
-@numba.njit(cache=True, nogil=True)
-def _brightness(frame: Bytes, means: Floats, precisions: Floats, r: int, i: int, j: int, scale: float) -> float:
-    """Least-squares factor between the mean of recording r and pixel (i, j); 0 where the mean is black."""
-    cross = 0.0
-    square = 0.0
-    for k in range(means.shape[3]):
-        weighted = means[r, i, j, k] * precisions[r, i, j, k]
-        cross += frame[i, j, k] * scale * weighted
-        square += means[r, i, j, k] * weighted
-    return cross / square if square > 0.0 else 0.0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -102,21 +98,13 @@ def classify(
     """
     n_recordings, height, width, _ = means.shape
     mask = np.zeros((height, width), np.uint8)
+    logs = np.empty(n_recordings)
     scale = 1.0 / gain
     for i in range(height):
         for j in range(width):
-            if likely[i, j] != 0:
-                continue
-            explained = _explains(frame, means, precisions, log_norms, threshold, i, j, scale)
-            if explained:
-                continue
-            for r in range(n_recordings):
-                factor = _brightness(frame, means, precisions, r, i, j, scale)
-                explained = explained or (
-                    shadow_low <= factor <= shadow_high
-                    and _log_density(frame, means, precisions, log_norms, r, i, j, scale, factor) >= threshold
-                )
-            if not explained:
+            if likely[i, j] == 0 and not _explained(
+                frame, means, precisions, log_norms, threshold, scale, shadow_low, shadow_high, i, j, logs
+            ):
                 mask[i, j] = 255
     return mask
 
@@ -127,8 +115,8 @@ def refine_edge(
 ) -> None:
     """Decide the pixels along the edge by how much of the person they show.
 
-    A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours; `a` is the least-squares
-    share, and the pixel is foreground when it is at least one half.
+    A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours; `a` is the
+    least-squares share, and the pixel is foreground when it is at least one half.
 
     Parameters
     ----------

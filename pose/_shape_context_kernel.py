@@ -37,6 +37,37 @@ def mean_distance(x: Float, y: Float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
+def _locate(x: Float, y: Float, i: int, squared_radii: Float, cosine: Float, sine: Float, work: Float) -> None:
+    """Fill the rows of `work` (6, n) for the pairs (i, j > i).
+
+    Rows: squared distance; ring; index of the half sector, counted from the vertical within the quadrant, that the pair
+    is in when edges belong to the sector before them (2) and after them (3); rows 4 and 5 hold ``abs(dx), abs(dy)``.
+    Counters are floats, of the same width as the distances, and the loops free of branches: LLVM vectorises them.
+    """
+    n = x.shape[0]
+    square, ring, below, above, across, along = work[0], work[1], work[2], work[3], work[4], work[5]
+    for j in range(i + 1, n):
+        across[j] = abs(x[j] - x[i])
+        along[j] = abs(y[j] - y[i])
+        square[j] = across[j] * across[j] + along[j] * along[j]
+        ring[j] = 0.0
+        below[j] = -1.0
+        above[j] = -1.0
+    for k in range(squared_radii.shape[0]):
+        edge = squared_radii[k]
+        for j in range(i + 1, n):
+            ring[j] += 1.0 if square[j] > edge else 0.0
+    for k in range(cosine.shape[0]):
+        c = cosine[k]
+        s = sine[k]
+        for j in range(i + 1, n):
+            beyond = across[j] * c - along[j] * s  # distance times the sine of the angle past edge k
+            slack = EDGE_TOLERANCE * np.sqrt(square[j])
+            below[j] += 1.0 if beyond > slack else 0.0
+            above[j] += 1.0 if beyond >= -slack else 0.0
+
+
+@numba.njit(cache=True, nogil=True)
 def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
     """Count the pairs of each point by direction and distance, in halves.
 
@@ -64,67 +95,30 @@ def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
     n_half = 2 * n_angular
     outside = n_angular * n_radial
     counts = np.zeros((n, outside + 1), np.int32)
-
-    n_edges = n_angular // 2 + 1  # the half-sector edges from 0 to 90 degrees
-    cosine = np.empty(n_edges)
-    sine = np.empty(n_edges)
-    for k in range(n_edges):
-        cosine[k] = np.cos(k * np.pi / n_angular)
-        sine[k] = np.sin(k * np.pi / n_angular)
-    squared = radii * radii
-
-    reverse = np.empty(n_half, np.int64)
-    for h in range(n_half):
-        reverse[h] = (h + n_angular) % n_half // 2 * n_radial
-
-    across = np.empty(n)
-    along = np.empty(n)
-    square = np.empty(n)
-    slack = np.empty(n)
-    # Counters of the same width as the distances, so that LLVM vectorises the comparisons.
-    ring = np.empty(n)
-    below = np.empty(n)
-    above = np.empty(n)
+    edges = np.arange(n_angular // 2 + 1) * (np.pi / n_angular)  # half-sector edges from 0 to 90 degrees
+    cosine = np.cos(edges)
+    sine = np.sin(edges)
+    squared_radii = radii * radii
+    # First column of the sector that holds a half sector; half sectors are numbered -1 (before the upward vertical) to
+    # n_half, and seen from the other end up to n_angular more.
+    column = (np.arange(-1, n_half + n_angular + 1) + n_half) % n_half // 2 * n_radial
+    work = np.empty((6, n))
     for i in range(n - 1):
+        _locate(x, y, i, squared_radii, cosine, sine, work)
         for j in range(i + 1, n):
-            across[j] = abs(x[j] - x[i])
-            along[j] = abs(y[j] - y[i])
-            square[j] = across[j] * across[j] + along[j] * along[j]
-            slack[j] = EDGE_TOLERANCE * np.sqrt(square[j])
-            ring[j] = 0.0
-            below[j] = -1.0
-            above[j] = -1.0
-        for k in range(n_radial):
-            edge = squared[k]
-            for j in range(i + 1, n):
-                ring[j] += 1.0 if square[j] > edge else 0.0
-        for k in range(n_edges):
-            c = cosine[k]
-            s = sine[k]
-            for j in range(i + 1, n):
-                beyond = across[j] * c - along[j] * s  # distance times the sine of the angle past edge k
-                below[j] += 1.0 if beyond > slack[j] else 0.0
-                above[j] += 1.0 if beyond >= -slack[j] else 0.0
-        for j in range(i + 1, n):
-            r = int(ring[j])
-            if square[j] == 0.0 or r == n_radial:
+            r = int(work[1, j])
+            if work[0, j] == 0.0 or r == n_radial:
                 counts[i, outside] += 2
                 counts[j, outside] += 2
                 continue
-            low = int(below[j])
-            high = int(above[j])
+            low = int(work[2, j])
+            high = int(work[3, j])
             if y[j] > y[i]:  # point j is below: the angle is 180 degrees minus that to the vertical
                 low, high = n_angular - 1 - high, n_angular - 1 - low
             if x[j] < x[i]:  # on the left: the angle runs backwards from 360 degrees
                 low, high = n_half - 1 - high, n_half - 1 - low
-            if low == high:
-                counts[i, low // 2 * n_radial + r] += 2
-                counts[j, reverse[low] + r] += 2
-            else:
-                low = (low + n_half) % n_half
-                high = high % n_half
-                counts[i, low // 2 * n_radial + r] += 1
-                counts[i, high // 2 * n_radial + r] += 1
-                counts[j, reverse[low] + r] += 1
-                counts[j, reverse[high] + r] += 1
+            counts[i, column[low + 1] + r] += 1
+            counts[i, column[high + 1] + r] += 1
+            counts[j, column[low + 1 + n_angular] + r] += 1
+            counts[j, column[high + 1 + n_angular] + r] += 1
     return counts

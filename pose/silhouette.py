@@ -36,7 +36,10 @@ class CleanUp:
     closing, opening
         Diameter of the disc of a morphological closing, then opening, before anything else; 0 leaves it out.
     largest
-        Keep only the largest 8-connected component.
+        Keep only the largest 8-connected component, and what `gap` joins to it.
+    gap
+        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall behind: a component of
+        at least `min_area` this near to the largest is joined to it by a closing.
     min_area
         Components smaller than this are dropped; a frame without a larger one has an empty mask.
     max_hole
@@ -51,6 +54,7 @@ class CleanUp:
     closing: int = 0
     opening: int = 0
     largest: bool = True
+    gap: int = 6
     min_area: int = 150
     max_hole: int = 40
     edge: int = 2
@@ -58,7 +62,7 @@ class CleanUp:
 
     def __post_init__(self) -> None:
         """Refuse negative sizes."""
-        for name in ("closing", "opening", "min_area", "max_hole", "edge", "edge_window"):
+        for name in ("closing", "opening", "gap", "min_area", "max_hole", "edge", "edge_window"):
             if getattr(self, name) < 0:
                 raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
 
@@ -101,7 +105,7 @@ class GaussianBackground:
 
     risk: float = 1.0
     min_sigma: float = 3.0
-    shadow: tuple[float, float] | None = (0.7, 1.0)
+    shadow: tuple[float, float] | None = (0.8, 1.0)
     clean: CleanUp = field(default_factory=CleanUp)
 
     def __post_init__(self) -> None:
@@ -159,7 +163,7 @@ class GaussianBackground:
         variances: npt.ArrayLike,
         risk: float = 1.0,
         min_sigma: float = 3.0,
-        shadow: tuple[float, float] | None = (0.7, 1.0),
+        shadow: tuple[float, float] | None = (0.8, 1.0),
         clean: CleanUp | None = None,
     ) -> Self:
         """Rebuild a fitted model from its `means` and `variances`, (r, h, w, c) each, and parameters."""
@@ -223,7 +227,7 @@ class GaussianBackground:
         levels = np.rint(np.arange(256) / gain)
         levels[levels > 255] = 255
         scaled = cv2.LUT(image, levels.astype(np.uint8))
-        likely = cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest)
+        likely = np.asarray(cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
             image, likely, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
         )
@@ -267,9 +271,9 @@ def _decide_edge(
     # Colours and, as one more channel, the number of core pixels, summed over the window around each pixel.
     stacked = np.concatenate([image * core[..., None], core[..., None]], axis=2)
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
-    sums = np.rint(np.asarray(sums, dtype=np.float32))
+    person: npt.NDArray[np.float32] = np.rint(np.asarray(sums, dtype=np.float32))
     band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, _square(clean.edge)), dtype=np.uint8)
-    refine_edge(image, background, gain, sums[..., :-1], sums[..., -1], band, mask)
+    refine_edge(image, background, gain, person[..., :-1], person[..., -1], band, mask)
 
 
 def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:
@@ -317,22 +321,39 @@ def _tidy(raw: Mask, clean: CleanUp) -> tuple[Mask, tuple[slice, slice] | None]:
     if clean.opening:
         raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
     tidy = np.zeros_like(raw)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(raw, connectivity=EIGHT)
-    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    _, found, stats, _ = cv2.connectedComponentsWithStats(raw, connectivity=EIGHT)
+    labels = np.asarray(found, dtype=np.int32)
+    areas = np.array(stats[:, cv2.CC_STAT_AREA], dtype=np.int32)
     areas[0] = 0
     keep = areas >= max(clean.min_area, 1)
+    joined = False
     if clean.largest:
-        keep &= np.arange(count) == areas.argmax()
+        keep, joined = _largest_and_near(labels, areas, keep, clean.gap)
     if not keep.any():
         return tidy, None
     left, top = stats[keep, cv2.CC_STAT_LEFT], stats[keep, cv2.CC_STAT_TOP]
     right, bottom = left + stats[keep, cv2.CC_STAT_WIDTH], top + stats[keep, cv2.CC_STAT_HEIGHT]
     box = slice(int(top.min()), int(bottom.max())), slice(int(left.min()), int(right.max()))
     person = (keep.astype(np.uint8) * np.uint8(255))[labels[box]]
+    if joined:
+        person = np.asarray(cv2.morphologyEx(person, cv2.MORPH_CLOSE, _disc(2 * clean.gap + 1)), dtype=np.uint8)
     if clean.max_hole:
         _fill_holes(person, clean.max_hole)
     tidy[box] = person
     return tidy, box
+
+
+def _largest_and_near(
+    labels: npt.NDArray[np.int32], areas: npt.NDArray[np.int32], keep: npt.NDArray[np.bool_], gap: int
+) -> tuple[npt.NDArray[np.bool_], bool]:
+    """Narrow `keep`, a flag for each label, to the largest and the others within `gap` of it; tell if there are any."""
+    largest = np.arange(len(areas)) == areas.argmax()
+    if gap == 0 or keep.sum() < 2:
+        return keep & largest, False
+    body = (largest.astype(np.uint8))[labels]
+    near = np.zeros(len(areas), np.bool_)
+    near[labels[np.asarray(cv2.dilate(body, _square(gap))) != 0]] = True
+    return keep & near, bool((keep & near).sum() > 1)
 
 
 def _fill_holes(mask: Mask, max_hole: int) -> None:

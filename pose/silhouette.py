@@ -16,55 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pose._background_kernel import classify, refine_edge
+from pose._cleanup import CleanUp, Mask, grow, square, tidy
 
-Mask = npt.NDArray[np.uint8]
+__all__ = ["CleanUp", "GaussianBackground", "as_mask"]
 
 GAIN_GRID = 40
 """Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
 GAIN_DARK = 16.0
 """Grey level below which a background pixel is too dark for its ratio to tell the gain."""
-EIGHT = 8
-FOUR = 4
-
-
-@dataclass(frozen=True)
-class CleanUp:
-    """What is done to the raw foreground to make one silhouette of it. Lengths in pixels, areas in square pixels.
-
-    Attributes
-    ----------
-    closing, opening
-        Diameter of the disc of a morphological closing, then opening, before anything else; 0 leaves it out.
-    largest
-        Keep only the largest 8-connected component, and what `gap` joins to it.
-    gap
-        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall behind: a component of
-        at least `min_area` this near to the largest is joined to it by a closing.
-    min_area
-        Components smaller than this are dropped; a frame without a larger one has an empty mask.
-    max_hole
-        Holes (4-connected) smaller than this are filled; larger ones, as between an arm on the hip and the body, stay.
-    edge
-        Distance from the raw edge within which pixels are decided anew by the share of the person's colour in them; 0
-        leaves the raw edge.
-    edge_window
-        Radius of the window in which the person's colour is averaged for that.
-    """
-
-    closing: int = 0
-    opening: int = 0
-    largest: bool = True
-    gap: int = 6
-    min_area: int = 150
-    max_hole: int = 40
-    edge: int = 2
-    edge_window: int = 4
-
-    def __post_init__(self) -> None:
-        """Refuse negative sizes."""
-        for name in ("closing", "opening", "gap", "min_area", "max_hole", "edge", "edge_window"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
 
 
 @dataclass
@@ -252,13 +211,13 @@ class GaussianBackground:
         """
         image = _check_frame(frame, self._shape, "frame")
         gain = self.gain(image)
-        mask, box = _tidy(self._classify(image, gain), self.clean)
+        mask, box = tidy(self._classify(image, gain), self.clean)
         if self.clean.edge == 0 or box is None:
             return mask
-        part = _grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
         _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
         again = replace(self.clean, closing=0, opening=0)
-        mask[part] = _tidy(mask[part], again)[0]
+        mask[part] = tidy(mask[part], again)[0]
         return mask
 
 
@@ -266,13 +225,13 @@ def _decide_edge(
     image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
 ) -> None:
     """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
-    core = (np.asarray(cv2.erode(mask, _square(1))) != 0).astype(np.float32)
+    core = (np.asarray(cv2.erode(mask, square(1))) != 0).astype(np.float32)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
     # Colours and, as one more channel, the number of core pixels, summed over the window around each pixel.
     stacked = np.concatenate([image * core[..., None], core[..., None]], axis=2)
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
     person: npt.NDArray[np.float32] = np.rint(np.asarray(sums, dtype=np.float32))
-    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, _square(clean.edge)), dtype=np.uint8)
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
     refine_edge(image, background, gain, person[..., :-1], person[..., -1], band, mask)
 
 
@@ -291,78 +250,6 @@ def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, wh
             f"{where}: the background model is {wanted}, this frame is {given}; use the same camera and size"
         )
     return np.ascontiguousarray(frame)
-
-
-def _square(radius: int) -> Mask:
-    return np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
-
-
-def _disc(diameter: int) -> Mask:
-    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
-
-
-def _grow(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
-    """Enlarge a box by a margin, within the image."""
-    rows, columns = (
-        slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
-    )
-    return rows, columns
-
-
-def _tidy(raw: Mask, clean: CleanUp) -> tuple[Mask, tuple[slice, slice] | None]:
-    """Morphology, component choice and hole filling.
-
-    Returns
-    -------
-    The (h, w) mask, 0 or 255, and the box (rows, columns) around its foreground, None if it is empty.
-    """
-    if clean.closing:
-        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_CLOSE, _disc(clean.closing)), dtype=np.uint8)
-    if clean.opening:
-        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
-    tidy = np.zeros_like(raw)
-    _, found, stats, _ = cv2.connectedComponentsWithStats(raw, connectivity=EIGHT)
-    labels = np.asarray(found, dtype=np.int32)
-    areas = np.array(stats[:, cv2.CC_STAT_AREA], dtype=np.int32)
-    areas[0] = 0
-    keep = areas >= max(clean.min_area, 1)
-    joined = False
-    if clean.largest:
-        keep, joined = _largest_and_near(labels, areas, keep, clean.gap)
-    if not keep.any():
-        return tidy, None
-    left, top = stats[keep, cv2.CC_STAT_LEFT], stats[keep, cv2.CC_STAT_TOP]
-    right, bottom = left + stats[keep, cv2.CC_STAT_WIDTH], top + stats[keep, cv2.CC_STAT_HEIGHT]
-    box = slice(int(top.min()), int(bottom.max())), slice(int(left.min()), int(right.max()))
-    person = (keep.astype(np.uint8) * np.uint8(255))[labels[box]]
-    if joined:
-        person = np.asarray(cv2.morphologyEx(person, cv2.MORPH_CLOSE, _disc(2 * clean.gap + 1)), dtype=np.uint8)
-    if clean.max_hole:
-        _fill_holes(person, clean.max_hole)
-    tidy[box] = person
-    return tidy, box
-
-
-def _largest_and_near(
-    labels: npt.NDArray[np.int32], areas: npt.NDArray[np.int32], keep: npt.NDArray[np.bool_], gap: int
-) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Narrow `keep`, a flag for each label, to the largest and the others within `gap` of it; tell if there are any."""
-    largest = np.arange(len(areas)) == areas.argmax()
-    if gap == 0 or keep.sum() < 2:
-        return keep & largest, False
-    body = (largest.astype(np.uint8))[labels]
-    near = np.zeros(len(areas), np.bool_)
-    near[labels[np.asarray(cv2.dilate(body, _square(gap))) != 0]] = True
-    return keep & near, bool((keep & near).sum() > 1)
-
-
-def _fill_holes(mask: Mask, max_hole: int) -> None:
-    """Fill, in place, the 4-connected holes of fewer than `max_hole` pixels."""
-    outside = cv2.copyMakeBorder(~mask, 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=255)
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(outside, connectivity=FOUR)
-    small = stats[:, cv2.CC_STAT_AREA] < max_hole
-    small[0] = small[labels[0, 0]] = False  # the figure, and the ring around the box with all that opens onto it
-    mask[small[labels[1:-1, 1:-1]]] = 255
 
 
 def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:

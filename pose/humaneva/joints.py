@@ -133,7 +133,7 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     if lacking:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
     # A marker that is missing has NaN in all three coordinates, so one of them tells.
-    seen = np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1)
+    seen: BoolArray = np.asarray(np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1))
     for found in pairs:
         seen = seen & np.isfinite(tracks.positions[:, found, 0]).any(axis=1)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))

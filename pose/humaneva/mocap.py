@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,35 @@ def _without_gaps(positions: FloatArray, residuals: NDArray[Any] | None = None) 
     return positions
 
 
+_C3D_BLOCK = 512  # bytes
+_C3D_MAGIC = 80
+_BIG_ENDIAN_PROCESSOR = 86
+
+
+def _check_c3d_is_whole(path: Path) -> None:
+    """Refuse a foreign or truncated file by its header: ezc3d reads beyond the end of one for hours."""
+    with path.open("rb") as file:
+        head = file.read(_C3D_BLOCK)
+        if len(head) < _C3D_BLOCK or head[1] != _C3D_MAGIC or head[0] == 0:
+            raise DataError(f"{path}: is not a readable c3d file (no c3d header)")
+        parameters_start = (head[0] - 1) * _C3D_BLOCK
+        file.seek(parameters_start)
+        parameters_head = file.read(4)
+        size = file.seek(0, 2)
+    if len(parameters_head) < 4 or size < parameters_start + parameters_head[2] * _C3D_BLOCK:
+        raise DataError(f"{path}: is truncated inside its parameters")
+    order = ">" if parameters_head[3] == _BIG_ENDIAN_PROCESSOR else "<"
+    n_points, n_analog, first, last = struct.unpack_from(f"{order}4H", head, 2)
+    scale, data_block = struct.unpack_from(f"{order}fH", head, 12)
+    bytes_a_frame = (4 * n_points + n_analog) * (4 if scale < 0 else 2)  # a negative scale means floats
+    data_size = max(size - (data_block - 1) * _C3D_BLOCK, 0)
+    n_frames = last - first + 1
+    if data_size < n_frames * bytes_a_frame:
+        raise DataError(f"{path}: is truncated: it holds {data_size // bytes_a_frame} of {n_frames} frames")
+
+
 def _read_c3d(path: Path) -> MarkerTracks:
+    _check_c3d_is_whole(path)
     try:
         data = ezc3d.c3d(str(path))
     except Exception as error:  # ezc3d raises whatever its C++ threw

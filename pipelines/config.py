@@ -1,0 +1,123 @@
+"""The settings of an experiment: TOML in, checked values out."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pipelines.errors import UsageError
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataConfig(_Section):
+    """Which frames are used, and in whose axes poses are told."""
+
+    cameras: tuple[str, ...] = Field(("C1", "C2", "C3"), min_length=1)
+    train_partition: str = "Train"
+    stride: int = Field(1, ge=1, description="use every k-th labelled frame of a recording")
+    target_frame: Literal["camera", "world"] = "camera"
+    video_frame_shift: int = Field(0, description="added to every video frame, where a decoder counts otherwise")
+
+
+class SilhouetteConfig(_Section):
+    """The background model."""
+
+    risk: float = Field(
+        1.0, gt=0, description="larger accepts more deviation from the background before it is a person"
+    )
+
+
+class DescriptorConfig(_Section):
+    """HistoSC: edge points, shape contexts, codebook."""
+
+    n_points: int = Field(400, ge=2)
+    n_words: int = Field(300, ge=1)
+    codebook_stride: int = Field(15, ge=1, description="the codebook is learnt from every k-th training image")
+
+
+class GPConfig(_Section):
+    """The exact Gaussian process."""
+
+    kernel: Literal["isotropic", "ard"] = "isotropic"
+    gamma: float | None = Field(None, gt=0, description="fixed instead of fitted; of the scaled histograms")
+    noise: float | None = Field(None, gt=0, description="fixed instead of fitted; of the scaled outputs")
+    hyperparameters: Literal["leave_group_out", "marginal"] = "leave_group_out"
+    block_seconds: float = Field(1.0, gt=0, description="length of the time blocks that are held out together")
+    subset: int = Field(2000, ge=2)
+    solver: str = "gbcd"
+    tolerance: float = Field(1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
+    block_size: int | None = Field(None, ge=1)
+    memory_budget_mb: int | None = Field(None, ge=1, description="not given: chosen from the free memory")
+
+
+class MPGPConfig(_Section):
+    """The matching-pursuit sparse Gaussian process that the exact one is compared with."""
+
+    n_regressors: int = Field(2000, ge=1)
+
+
+class Config(_Section):
+    """A whole experiment; every value has a default that suits HumanEva-I."""
+
+    random_state: int = Field(0, ge=0)
+    data: DataConfig = DataConfig()
+    silhouette: SilhouetteConfig = SilhouetteConfig()
+    descriptor: DescriptorConfig = DescriptorConfig()
+    gp: GPConfig = GPConfig()
+    mpgp: MPGPConfig = MPGPConfig()
+
+    @field_validator("data")
+    @classmethod
+    def _cameras_differ(cls, data: DataConfig) -> DataConfig:
+        if len(set(data.cameras)) != len(data.cameras):
+            raise ValueError("cameras: each may be named once")
+        return data
+
+
+def load_config(path: str | Path | None = None) -> Config:
+    """Read a TOML file; without one, the defaults.
+
+    Raises
+    ------
+    UsageError
+        If the file is missing, is not TOML, or holds an unknown key or a bad value; the message lists every fault, and
+        for an unknown key the nearest known one.
+    """
+    if path is None:
+        return Config()
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: is not TOML ({error})") from error
+    try:
+        return Config.model_validate(content)
+    except ValidationError as error:
+        faults = "; ".join(_describe(fault) for fault in error.errors())
+        raise UsageError(f"{path}: {faults}") from error
+
+
+def _describe(fault: Any) -> str:
+    location = [str(part) for part in fault["loc"]]
+    key = ".".join(location)
+    if fault["type"] != "extra_forbidden":
+        return f"{key}: {fault['msg']}"
+    known = _known_keys(location[:-1])
+    nearest = difflib.get_close_matches(location[-1], known, n=1, cutoff=0)
+    return f"unknown key {key!r}; the nearest known one is {'.'.join([*location[:-1], *nearest])!r}"
+
+
+def _known_keys(sections: list[str]) -> list[str]:
+    model: type[BaseModel] = Config
+    for name in sections:
+        model = type(model.model_fields[name].default)
+    return list(model.model_fields)

@@ -1,0 +1,74 @@
+"""How long work reports itself: a callback that the command line draws and a library user may ignore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+class Reporter(Protocol):
+    """Receives what a pipeline has to tell."""
+
+    def say(self, text: str) -> None:
+        """Print one line."""
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """`done` of `total` steps of `what` are behind us; the first call of a stage starts its bar."""
+
+
+class Silent:
+    """Reports nothing."""
+
+    def say(self, text: str) -> None:
+        """Drop the line."""
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Drop the count."""
+
+
+class ConsoleReporter:
+    """Draws bars and lines with rich; bars only where a person looks on."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Show bars while the body runs."""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console, disable=not self.console.is_terminal) as self._bars:
+            yield
+        self._bars = None
+        self._tasks.clear()
+
+    def say(self, text: str) -> None:
+        """Print one line above the bars."""
+        self.console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Move a stage's bar."""
+        if self._bars is None:
+            return
+        if what not in self._tasks:
+            self._tasks[what] = self._bars.add_task(what, total=total)
+        self._bars.update(self._tasks[what], completed=done)

@@ -1,0 +1,124 @@
+"""Pictures of silhouettes and skeletons: what an overlay video is made of."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.skeleton import Skeleton
+
+Image = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
+Colour = tuple[int, int, int]
+
+#: Blue, green, red; told apart by colour-blind eyes too.
+SIDE_COLOURS: dict[str, Colour] = {"left": (0, 130, 230), "right": (178, 114, 0), "middle": (110, 110, 110)}
+CONTOUR_COLOUR: Colour = (115, 158, 0)
+PAPER: Colour = (250, 250, 250)
+INK: Colour = (60, 60, 60)
+_SOLE = 80.0  # mm from the ankle to the floor
+_PANEL_REACH = 1000.0  # mm from the root that a panel shows above and below
+_SUBPIXEL_BITS = 4
+
+
+def draw_contour(image: Image, mask: NDArray[np.uint8]) -> None:
+    """Draw the outlines of a mask, inner ones too, into `image`."""
+    contours, _ = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    cv2.drawContours(image, contours, -1, CONTOUR_COLOUR, 2, cv2.LINE_AA)
+
+
+def draw_skeleton(image: Image, pixels: FloatArray, skeleton: Skeleton, thickness: int = 4) -> None:
+    """Draw bones and joints at `pixels` (J, 2) into `image`; those that are not finite are left out."""
+    points = np.round(np.where(np.isfinite(pixels), pixels, 0) * 2**_SUBPIXEL_BITS).astype(int)
+    known = np.isfinite(pixels).all(axis=1)
+    for parent, child in skeleton.bones:
+        if known[parent] and known[child]:
+            ends = (tuple(points[parent]), tuple(points[child]))
+            for width, colour in ((thickness + 3, PAPER), (thickness, SIDE_COLOURS[skeleton.side(child)])):
+                cv2.line(image, *ends, colour, width, cv2.LINE_AA, _SUBPIXEL_BITS)
+    for joint in np.flatnonzero(known):
+        radius = int((thickness * 0.9) * 2**_SUBPIXEL_BITS)
+        colour = SIDE_COLOURS[skeleton.side(joint)]
+        cv2.circle(image, tuple(points[joint]), radius, colour, -1, cv2.LINE_AA, _SUBPIXEL_BITS)
+
+
+def fit_to_silhouette(pose: FloatArray, mask: NDArray[np.uint8]) -> FloatArray:
+    """Pixels (J, 2) of a root-relative pose in camera axes, scaled and moved onto the silhouette.
+
+    Without the person's depth a scaled orthographic view is all that can be drawn: the pose's height, soles included,
+    becomes the silhouette's, and the mean column of the joints that of the mask.
+    """
+    rows = np.flatnonzero(mask.any(axis=1))
+    columns = np.flatnonzero(mask.any(axis=0))
+    weights = (mask[:, columns] > 0).sum(axis=0)
+    top, bottom = pose[:, 1].min(), pose[:, 1].max() + _SOLE
+    scale = (rows[-1] - rows[0]) / max(bottom - top, 1.0)
+    x = (pose[:, 0] - pose[:, 0].mean()) * scale + np.average(columns, weights=weights)
+    y = (pose[:, 1] - top) * scale + rows[0]
+    return np.stack([x, y], axis=1)
+
+
+def skeleton_panel(
+    pose: FloatArray | None, skeleton: Skeleton, size: tuple[int, int], *, axes: str, turn: float, title: str
+) -> Image:
+    """A (height, width, 3) view of a root-relative pose on paper, turned about the vertical.
+
+    Parameters
+    ----------
+    pose : ndarray of shape (J, 3) or None
+        mm; None draws an empty panel.
+    skeleton : Skeleton
+    size : tuple of int
+        Height and width, pixels.
+    axes : str
+        ``"camera"`` (y down) or ``"world"`` (z up).
+    turn : float
+        Degrees about the vertical.
+    title : str
+        Written into the upper left corner.
+    """
+    height, width = size
+    panel: Image = np.full((height, width, 3), PAPER, dtype=np.uint8)
+    cv2.putText(panel, title, (12, 24), cv2.FONT_HERSHEY_SIMPLEX, 0.5, INK, 1, cv2.LINE_AA)
+    if pose is None:
+        cv2.putText(panel, "no person", (12, height // 2), cv2.FONT_HERSHEY_SIMPLEX, 0.6, INK, 1, cv2.LINE_AA)
+        return panel
+    right, down, forward = pose.T if axes == "camera" else (pose[:, 0], -pose[:, 2], pose[:, 1])
+    angle = np.deg2rad(turn)
+    scale = height / (2 * _PANEL_REACH)
+    horizontal = np.cos(angle) * right + np.sin(angle) * forward
+    draw_skeleton(panel, np.stack([width / 2 + scale * horizontal, height / 2 + scale * down], axis=1), skeleton)
+    return panel
+
+
+def overlay_frame(
+    image: Image, mask: NDArray[np.uint8] | None, pose: FloatArray | None, skeleton: Skeleton, axes: str
+) -> Image:
+    """The picture with contour and skeleton, and beside it the pose from the front and from the side.
+
+    Parameters
+    ----------
+    image : ndarray of shape (height, width, 3), uint8
+        The video's frame, BGR.
+    mask : ndarray of shape (height, width), uint8, or None
+        The silhouette.
+    pose : ndarray of shape (J, 3) or None
+        mm, relative to the root; None where no person was found.
+    skeleton : Skeleton
+    axes : str
+        ``"camera"`` or ``"world"``; only a pose in camera axes can be laid onto the picture.
+
+    Returns
+    -------
+    ndarray of shape (height, about 2 width, 3), uint8
+    """
+    picture = image.copy()
+    if mask is not None and mask.any():
+        draw_contour(picture, mask)
+        if pose is not None and axes == "camera":
+            draw_skeleton(picture, fit_to_silhouette(pose, mask), skeleton)
+    size = (image.shape[0], image.shape[1] // 2)
+    front = skeleton_panel(pose, skeleton, size, axes=axes, turn=0, title="as the camera sees it")
+    side = skeleton_panel(pose, skeleton, size, axes=axes, turn=90, title="from the side")
+    return np.concatenate([picture, front, side], axis=1)

@@ -1,0 +1,32 @@
+"""``.mp`` files."""
+
+import pytest
+
+from pose.errors import DataError
+from pose.humaneva.measurements import read_measurements
+
+TEXT = "$Height = 1700.000000\r\n$LShoulderOffset = 45.0\n$RShoulderOffset=43.5\n\n"
+
+
+def test_values_by_name(tmp_path):
+    (tmp_path / "S1.mp").write_text(TEXT)
+    assert read_measurements(tmp_path / "S1.mp") == {
+        "Height": 1700.0,
+        "LShoulderOffset": 45.0,
+        "RShoulderOffset": 43.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("$LShoulderOffset = 45\n", "lacks RShoulderOffset"),
+        ("", "lacks LShoulderOffset and RShoulderOffset"),
+        (TEXT + "hello\n", "line 5: expected"),
+        (TEXT.replace("45.0", "4x"), "line 2: expected"),
+    ],
+)
+def test_faults_are_named(tmp_path, text, message):
+    (tmp_path / "S1.mp").write_text(text)
+    with pytest.raises(DataError, match=rf"S1\.mp.*{message}"):
+        read_measurements(tmp_path / "S1.mp")

@@ -1,0 +1,58 @@
+"""The official table by its published totals, and the file that overrides it."""
+
+import json
+
+import pytest
+
+from pose.errors import DataError
+from pose.humaneva.partitions import official_partitions, read_partitions
+
+
+def instants(partition: str, trial: int) -> int:
+    return sum(
+        last - first + 1
+        for (_, name), ranges in official_partitions().items()
+        if name.endswith(f" {trial}")
+        for key, (first, last) in ranges.items()
+        if key == partition
+    )
+
+
+@pytest.mark.parametrize(
+    ("partition", "trial", "total"),
+    [("Train", 1, 6978), ("Validate", 1, 6790), ("Test", 2, 24249), ("Train", 3, 36508)],
+)
+def test_published_totals(partition, trial, total):
+    assert instants(partition, trial) == total
+
+
+def test_without_a_file_the_official_table_holds(tmp_path):
+    assert read_partitions(tmp_path)["S3", "Box 1"]["Train"] == (513, 1021)
+
+
+def test_a_file_overrides_it(tmp_path):
+    (tmp_path / "partitions.json").write_text(json.dumps({"S1": {"Walking 1": {"Train": [31, 60]}}}))
+    assert read_partitions(tmp_path) == {("S1", "Walking 1"): {"Train": (31, 60)}}
+
+
+def test_every_fault_is_listed(tmp_path):
+    content = {
+        "S1": {"Walking 1": {"Train": [60, 31], "Tarin": [1, 2]}, "Jog 1": 5},
+        "S2": {"Box 1": {"Train": [1.5, 2]}},
+    }
+    (tmp_path / "partitions.json").write_text(json.dumps(content))
+    with pytest.raises(DataError) as fault:
+        read_partitions(tmp_path)
+    for part in (
+        "S1 Walking 1 Train: expected [first, last]",
+        "'Tarin'",
+        "S1 Jog 1: expected an object",
+        "S2 Box 1 Train",
+    ):
+        assert part in str(fault.value)
+
+
+def test_broken_json_names_the_line(tmp_path):
+    (tmp_path / "partitions.json").write_text('{"S1":\n oops}')
+    with pytest.raises(DataError, match="line 2: is not JSON"):
+        read_partitions(tmp_path)

@@ -1,0 +1,103 @@
+"""The common clock, on triples worked out by hand from the rule and on the reference sets."""
+
+import numpy as np
+import pytest
+
+from pose.errors import DataError
+from pose.humaneva.sync import StreamOffset, common_clock, read_ofs, write_ofs
+
+
+def clock(**offsets: tuple[float, float, float]):
+    return common_clock({name: StreamOffset(*values) for name, values in offsets.items()})
+
+
+def test_equal_streams_start_at_the_earliest_camera():
+    # C2 shows mocap frame 1 at image 80, C1 at 82: shifted by 79, C2 starts at 1 and C1 at 3, the mocap 158 frames
+    # earlier; that is before the recording, so all move to mocap frame 1 again.
+    result = clock(C1=(82, 1, 2), C2=(80, 1, 2))
+    assert dict(result.first_video_frame) == {"C1": 82, "C2": 80}
+    assert result.mocap_start == 1
+    assert result.mocap_per_frame == 2
+
+
+def test_mocap_that_starts_first_keeps_its_lead():
+    # The earliest camera starts at its frame 1 when the mocap is already at 31.
+    result = clock(C1=(1, 31, 2), C2=(4, 33, 2), C3=(6, 30, 2))
+    # C2: 4 + (31 - 33) / 2 = 3; C3: 6 + (31 - 30) / 2 = 6.5, a half that goes up to 7.
+    assert dict(result.first_video_frame) == {"C1": 1, "C2": 3, "C3": 7}
+    assert result.mocap_start == 31
+
+
+def test_halves_go_up_where_python_would_go_to_even():
+    # C2: 5 + (1 - 2) / 2 = 4.5, which Matlab rounds to 5.
+    assert clock(C1=(4, 1, 2), C2=(5, 2, 2)).first_video_frame["C2"] == 5
+
+
+def test_mocap_starts_below_one():
+    # C1 (9, -6), C2 (12, -4), C3 (5, -9): o = 9, 12 - 1, 5 + 1.5; the least is 6.5, surplus 5.5, T0 = -6 - 11 = -17;
+    # then o moves by 18 / 2 = 9: 9 - 5.5 + 9 = 12.5 -> 13, 14.5 -> 15, 10.
+    result = clock(C1=(9, -6, 2), C2=(12, -4, 2), C3=(5, -9, 2))
+    assert dict(result.first_video_frame) == {"C1": 13, "C2": 15, "C3": 10}
+    assert result.mocap_start == 1
+
+
+def test_every_camera_is_moved_by_its_own_rate_and_the_clock_takes_the_mean():
+    # C2: 60 + (1 - 101) / 2.5 = 20; least 20, surplus 19, s = 2.25, T0 = 1 - 42.75 = -41.75,
+    # then o moves by 42.75 / 2.25 = 19: C1 = 30 - 19 + 19 = 30, C2 = 20.
+    result = clock(C1=(30, 1, 2.0), C2=(60, 101, 2.5))
+    assert dict(result.first_video_frame) == {"C1": 30, "C2": 20}
+    assert result.mocap_per_frame == 2.25
+    np.testing.assert_allclose(result.mocap_position([1, 3]), [1, 5.5])
+
+
+def test_the_first_camera_present_carries_the_clock():
+    result = clock(BW1=(5, 3, 2), C2=(7, 1, 2))
+    # C2 comes before BW1: T0 = 1, BW1 at 5 + (1 - 3) / 2 = 4.
+    assert dict(result.first_video_frame) == {"C2": 7, "BW1": 4}
+
+
+def test_frames_map_to_zero_based_video_frames():
+    assert clock(C1=(82, 1, 2)).video_index("C1", 6) == 82 + 6 - 2
+
+
+def test_no_camera_is_an_error():
+    with pytest.raises(DataError, match="no camera has a stream offset"):
+        common_clock({})
+
+
+def test_ofs_files_read_back(tmp_path):
+    path = tmp_path / "Walking_1_(C1).ofs"
+    write_ofs(path, StreamOffset(82, 1, 1.9998))
+    assert path.read_text() == "82.000000 \n1.000000 \n1.999800 \n"
+    assert read_ofs(path) == StreamOffset(82, 1, 1.9998)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("82 1", "holds 2 numbers, expected 3"),
+        ("0 1 2", "the image frame must be 1 or more, found 0"),
+        ("82 1 0", "0 mocap frames an image frame cannot be right"),
+        ("82 2 300", "300 mocap frames an image frame"),
+        ("", "holds 0 numbers"),
+    ],
+)
+def test_ofs_faults_are_named(tmp_path, text, message):
+    path = tmp_path / "Box_1_(C1).ofs"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_ofs(path)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["dev", "tiny"])
+def test_clocks_of_the_reference_sets(shared, name):
+    folder = shared / "humaneva-like" / name
+    for truth in sorted((folder / "truth").glob("joints_*.npz")):
+        _, subject, action = truth.stem.split("_")
+        sync = folder / "HumanEva_I" / subject / "Sync_Data"
+        result = common_clock({c: read_ofs(sync / f"{action}_1_({c}).ofs") for c in ("C1", "C2", "C3")})
+        with np.load(truth) as expected:
+            assert list(result.first_video_frame.values()) == expected["first_video_frame"].tolist()
+            assert result.mocap_start == pytest.approx(float(expected["T0"]), abs=1e-9)
+            assert result.mocap_per_frame == pytest.approx(float(expected["s"]), abs=1e-12)

@@ -37,7 +37,7 @@ class CleanUp:
         Radius of the window in which the person's colour is averaged for that.
     """
 
-    closing: int = 0
+    closing: int = 3
     opening: int = 0
     largest: bool = True
     gap: int = 6

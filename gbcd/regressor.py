@@ -154,11 +154,11 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             With the gradient norm that was reached, where that is above `tol`.
         """
+        _name_bad_outputs(y)
         inputs, outputs = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
         )
         require_finite(inputs, "X")
-        require_finite(outputs, "y")
         self._flat = outputs.ndim == 1
         outputs = np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -300,6 +300,13 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 file=sys.stderr,
             )
         return self.callback(entry) if self.callback is not None else None
+
+
+def _name_bad_outputs(y: npt.ArrayLike) -> None:
+    """Refuse NaN and infinity in y by row and column, before scikit-learn does without; leave the rest to it."""
+    values = np.asarray(y)
+    if values.dtype.kind == "f" and values.ndim in (1, 2):
+        require_finite(values, "y")
 
 
 def _input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Float64Array]:

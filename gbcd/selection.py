@@ -27,6 +27,7 @@ from gbcd._tiles import blas_threads, parallel, spans
 from gbcd.system import KernelSystem, KnownColumns, squared_norms
 
 UPDATE_ROWS = 512
+MIN_RELATIVE_SCHUR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,13 @@ class GrowingBlock:
     Attributes
     ----------
     size : int
+    smallest_schur : float
+        Smallest Schur complement met: the inverse is good to about 1e-16 over it.
     """
 
     def __init__(self, capacity: int, n_outputs: int) -> None:
         self.size = 0
+        self.smallest_schur = np.inf
         self._inverse = np.zeros((capacity, capacity))
         self._step = np.zeros((capacity, n_outputs))
 
@@ -115,6 +119,7 @@ class GrowingBlock:
         self._step[:t] -= np.outer(b, move)
         self._step[t] = move
         self.size = t + 1
+        self.smallest_schur = min(self.smallest_schur, schur)
         return True
 
 
@@ -157,7 +162,9 @@ class RandomSubset:
                     break
                 active[block.size - 1] = s
                 picked[s] = True
-        return ActiveSet(active[: block.size].copy(), step=block.step.copy())
+        # Where variables nearly repeat, the incremental step has lost digits: the loop then solves for it afresh.
+        step = block.step.copy() if block.smallest_schur >= MIN_RELATIVE_SCHUR * diag.min() else None
+        return ActiveSet(active[: block.size].copy(), step=step)
 
 
 def _draw_unpicked(picked: np.ndarray, size: int, n_picked: int, rng: np.random.Generator) -> IntArray:
@@ -284,18 +291,22 @@ class PoolFactor:
             picks = positions[order]
             # What B's step removes from the residual, in the basis of the factor.
             weights = scipy.linalg.solve_triangular(corner, self.residual[picks], lower=True, check_finite=False)
-            inverse = scipy.linalg.solve_triangular(corner, np.eye(count), lower=True, check_finite=False)
         columns = self._system.panel(self._pool, self._pool[picks])
         pivots = earlier[picks]
-        unmix, weights = inverse.T.astype(columns.dtype), weights.astype(columns.dtype)
         self._panel[:, t : t + count] = columns
 
         def update(pieces: Iterator[slice]) -> None:
-            for piece in pieces:
-                new = (columns[piece] - earlier[piece] @ pivots.T) @ unmix
-                self._factor[piece, t : t + count] = new
-                self.residual[piece] -= new @ weights
-                self.schur[piece] -= np.einsum("ij,ij->i", new, new)
+            for i in pieces:
+                right = (columns[i] - earlier[i] @ pivots.T).astype(np.float64)
+                new = scipy.linalg.solve_triangular(corner, right.T, lower=True, check_finite=False).T
+                # No row of a factor is longer than its Schur diagonal allows: without this, rounding in float32
+                # grows from pivot to pivot where rows nearly repeat.
+                squares = squared_norms(new)
+                excess = squares > self.schur[i]
+                new[excess] *= np.sqrt(self.schur[i][excess] / squares[excess])[:, None]
+                self._factor[i, t : t + count] = new
+                self.residual[i] -= new @ weights
+                self.schur[i] -= np.minimum(squares, self.schur[i])
 
         parallel(update, spans(len(self._pool), UPDATE_ROWS))
         # The pivots themselves, without the rounding of their own columns.
@@ -334,17 +345,21 @@ def greedy_pivots(
     d = np.maximum(np.diagonal(matrix), floor)
     factor = np.zeros((len(matrix), count))
     order = np.empty(count, dtype=np.intp)
-    taken = np.zeros(len(matrix))
+    taken = np.zeros(len(matrix), dtype=bool)
     for t in range(count):
-        s = int(np.argmax(squared_norms(E) / d - taken))
+        gain = squared_norms(E) / d
+        gain[taken] = -1
+        s = int(np.argmax(gain))
         root = np.sqrt(d[s])
-        column = (matrix[:, s] - factor[:, :t] @ factor[s, :t]) / root
+        # |column_i| <= sqrt(d_i) in exact arithmetic (Cauchy-Schwarz); enforced, as in `PoolFactor.extend`.
+        reach = np.sqrt(d)
+        column = np.clip((matrix[:, s] - factor[:, :t] @ factor[s, :t]) / root, -reach, reach)
         column[s] = root
         factor[:, t] = column
         E -= np.outer(column, E[s] / root)
         d = np.maximum(d - column**2, floor)
         order[t] = s
-        taken[s] = np.inf
+        taken[s] = True
     return order, np.tril(factor[order])
 
 

@@ -26,6 +26,9 @@ WORKSPACE_BYTES = 32 << 20
 MAX_FLOAT32_MAGNITUDE = 2e3
 """Above this, float32 tiles err by more than about 1e-4 in k: such systems use float64 tiles from the start."""
 
+MIN_FLOAT32_NOISE = 1e-5
+"""Below this, float32 rounding can outweigh the noise, so that the matrix the tiles describe is not positive definite."""
+
 Precision = Literal["mixed", "float64"]
 
 
@@ -66,7 +69,8 @@ class KernelSystem:
         evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
         free memory, at most 4 GiB.
     precision : {"mixed", "float64"}
-        "mixed" evaluates tiles in float32; residuals and factorizations are float64 in both.
+        "mixed" evaluates tiles in float32 where the noise and the spread of the inputs allow; residuals
+        and factorizations are float64 in both.
 
     Attributes
     ----------
@@ -104,8 +108,8 @@ class KernelSystem:
         self.kernel_evaluations = 0
         self._origin: Float64Array = self.X.mean(axis=0)
         self._diag = kernel.diagonal(self.X) + self.noise
-        too_wide = kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
-        self._set_precision(np.dtype(np.float64 if precision == "float64" or too_wide else np.float32))
+        coarse = noise < MIN_FLOAT32_NOISE or kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
+        self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
 
     @property
     def dtype(self) -> np.dtype[np.floating]:

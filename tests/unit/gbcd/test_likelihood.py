@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+from gbcd import SquaredExponential, fit_hyperparameters, leave_group_out_likelihood, log_marginal_likelihood
+from gbcd.likelihood import draw_subset
+
+GROUPS = np.repeat(np.arange(9), 7)[:60]
+
+
+@pytest.fixture
+def small(problem):
+    X, Y, _, _ = problem(60, q=2)
+    return X[:, :4], Y
+
+
+@pytest.mark.parametrize("gamma", [0.2, [0.1, 0.5, 0.02, 0.3]], ids=["isotropic", "ard"])
+def test_the_marginal_likelihood_is_scikit_learns(small, gamma):
+    X, Y = small
+    value, gradient = log_marginal_likelihood(SquaredExponential(gamma), 0.05, X, Y)
+    theirs = RBF(np.sqrt(0.5 / np.asarray(gamma))) + WhiteKernel(0.05)
+    model = GaussianProcessRegressor(theirs, optimizer=None, alpha=0).fit(X, Y)
+    expected, slope = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    assert value == pytest.approx(expected, rel=1e-10)
+    # log gamma = -2 log length scale + const.
+    np.testing.assert_allclose(gradient, np.append(slope[:-1] / -2, slope[-1]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [0.2, [0.1, 0.5, 0.02, 0.3]], ids=["isotropic", "ard"])
+@pytest.mark.parametrize("name", ["marginal", "leave_group_out"])
+def test_the_gradients_are_the_finite_differences(small, gamma, name):
+    X, Y = small
+    kernel = SquaredExponential(gamma)
+
+    def objective(point):
+        at = kernel.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y
+        return log_marginal_likelihood(*at) if name == "marginal" else leave_group_out_likelihood(*at, GROUPS)
+
+    theta = np.append(kernel.log_parameters, np.log(0.05))
+    numeric = [(objective(theta + s)[0] - objective(theta - s)[0]) / 2e-5 for s in 1e-5 * np.eye(len(theta))]
+    np.testing.assert_allclose(objective(theta)[1], numeric, rtol=1e-6, atol=1e-6)
+
+
+def test_leave_group_out_is_the_conditional_density(small, dense):
+    X, Y = small
+    kernel, noise = SquaredExponential(0.1), 0.05
+    Kbar = dense(X, kernel, noise)
+    expected = 0.0
+    for group in np.unique(GROUPS):
+        held, rest = np.flatnonzero(group == GROUPS), np.flatnonzero(group != GROUPS)
+        weights = np.linalg.solve(Kbar[np.ix_(rest, rest)], Kbar[np.ix_(rest, held)])
+        covariance = Kbar[np.ix_(held, held)] - Kbar[np.ix_(held, rest)] @ weights
+        expected += sum(multivariate_normal(weights.T @ y[rest], covariance).logpdf(y[held]) for y in Y.T)
+    assert leave_group_out_likelihood(kernel, noise, X, Y, GROUPS)[0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["ard", "isotropic"])
+def test_the_fit_finds_the_noise_and_the_features_that_matter(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    Y = np.c_[np.sin(2 * X[:, 0]), np.cos(2 * X[:, 0]) + X[:, 0]] + 0.2 * rng.standard_normal((400, 2))
+    Y = np.c_[(Y - Y.mean(axis=0)) / Y.std(axis=0), np.full(400, 4.0)]
+    fit = fit_hyperparameters(X, Y, kernel, random_state=0)
+    if kernel == "ard":
+        assert fit.noise == pytest.approx(0.06, rel=0.35)
+        assert fit.kernel.gamma[0] > 20 * fit.kernel.gamma[1:].max()
+    value, gradient = log_marginal_likelihood(fit.kernel, fit.noise, X, Y[:, :2])
+    assert fit.value == pytest.approx(value / 800)
+    # At a maximum, but for parameters at their bounds.
+    assert np.abs(gradient[[0, -1]]).max() / 800 < 5e-3
+    np.testing.assert_array_equal(fit.indices, np.arange(400))
+    assert fit.n_iter > 0
+    assert fit.seconds > 0
+
+
+def test_what_is_given_is_held(small):
+    X, Y = small
+    assert fit_hyperparameters(X, Y, noise=0.3).noise == 0.3
+    kernel = SquaredExponential(0.37)
+    fit = fit_hyperparameters(X, Y, kernel, fit_kernel=False)
+    assert fit.kernel.gamma == pytest.approx(0.37)
+    assert fit.noise != 0.1
+
+
+def test_constant_outputs_and_single_rows_leave_the_start(small):
+    X, _ = small
+    fit = fit_hyperparameters(X, np.ones(60))
+    assert fit.n_iter == 0
+    assert fit.kernel.gamma.shape == (4,)
+    assert np.isfinite(fit_hyperparameters(X[:1], [1.0]).kernel.gamma).all()
+    assert np.isfinite(fit_hyperparameters(np.ones((5, 2)), np.arange(5.0)).noise)
+
+
+def test_holding_out_groups_sees_the_noise_that_near_duplicates_hide():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 10)
+    centre = rng.uniform(-3, 3, 40)
+    # Ten copies of 40 noisy outputs: by itself every copy predicts the others perfectly.
+    X = np.repeat(centre, 10)[:, None] + 1e-3 * rng.standard_normal((400, 1))
+    y = np.repeat(np.sin(centre) + 0.3 * rng.standard_normal(40), 10) + 1e-3 * rng.standard_normal(400)
+    fits = {
+        name: fit_hyperparameters(
+            X, y / y.std(), "isotropic", subset=size, groups=labels, objective=name.split()[0], random_state=0
+        )
+        for name, size, labels in [("marginal", 400, None), ("marginal spread", 40, groups)]
+    }
+    held_out = fit_hyperparameters(X, y / y.std(), "isotropic", groups=groups, objective="leave_group_out")
+    assert fits["marginal"].noise < 0.01
+    assert fits["marginal spread"].noise > 0.1
+    assert held_out.noise > 0.1
+    assert held_out.kernel.gamma < fits["marginal"].kernel.gamma
+
+
+def test_the_subset_is_spread_over_the_groups():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2, 3], [100, 5, 30, 65])
+    drawn = draw_subset(200, 50, labels, "marginal", rng)
+    assert np.bincount(labels[drawn]).tolist() == [15, 5, 15, 15]
+    assert len(np.unique(drawn)) == 50
+    drawn = draw_subset(200, 7, labels, "marginal", rng)
+    assert np.bincount(labels[drawn]).min() >= 1
+    whole = draw_subset(1000, 300, np.repeat(np.arange(50), 20), "leave_group_out", rng)
+    assert set(np.bincount(whole // 20)) <= {0, 20}
+    assert len(draw_subset(30, 100, None, "marginal", rng)) == 30
+    assert len(draw_subset(300, 100, None, "marginal", rng)) == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kernel": "matern"}, "'ard', 'isotropic' or a Kernel, not 'matern'"),
+        ({"objective": "loo"}, "not 'loo'"),
+        ({"objective": "leave_group_out"}, "needs groups"),
+        ({"objective": "leave_group_out", "groups": np.zeros(60, int)}, "at least two of them"),
+        ({"groups": np.zeros(3)}, r"groups must have shape \(60,\)"),
+        ({"subset": 0}, "subset must be at least 1"),
+        ({"fit_kernel": False}, "needs a Kernel to hold"),
+    ],
+)
+def test_impossible_requests_are_refused(small, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        fit_hyperparameters(*small, **arguments)

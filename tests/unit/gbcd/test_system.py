@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from gbcd import KernelSystem, SquaredExponential
+from gbcd.system import KnownColumns
+
+N = 700
+ALL = 1 << 30
+
+
+@pytest.fixture
+def data(problem, dense):
+    X, _, kernel, noise = problem(N)
+    return X, kernel, noise, dense(X, kernel, noise)
+
+
+@pytest.mark.parametrize("budget", [0, ALL], ids=["tiles", "kept"])
+@pytest.mark.parametrize(("precision", "accuracy"), [("mixed", 1e-4), ("float64", 1e-11)])
+def test_the_products_are_those_of_the_dense_matrix(data, budget, precision, accuracy):
+    X, kernel, noise, Kbar = data
+    rng = np.random.default_rng(0)
+    system = KernelSystem(X, kernel, noise, budget, precision)
+    V, Y = rng.standard_normal((2, N, 3))
+    np.testing.assert_allclose(system.diag(), np.diagonal(Kbar))
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, atol=accuracy)
+    np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, atol=1e-11)
+    np.testing.assert_allclose(system.dense(), Kbar, atol=1e-13)
+    B = rng.permutation(N)[:150]
+    G = Y.copy()
+    system.add_columns(B, V[B], G)
+    np.testing.assert_allclose(G, Y + Kbar[:, B] @ V[B], atol=accuracy)
+    rows, columns = rng.permutation(N)[:40], np.r_[B[:20], rng.permutation(N)[:20]]
+    np.testing.assert_allclose(system.block(rows, columns), Kbar[np.ix_(rows, columns)], atol=1e-13)
+    panel = Kbar[np.ix_(rows, columns)] - noise * (rows[:, None] == columns)
+    np.testing.assert_allclose(system.panel(rows, columns), panel, atol=accuracy)
+
+
+def test_known_columns_are_used_and_not_computed_again(data):
+    X, kernel, noise, Kbar = data
+    rng = np.random.default_rng(1)
+    system = KernelSystem(X, kernel, noise, 0)
+    B, rows = rng.permutation(N)[:50], rng.permutation(N)[:300]
+    known = KnownColumns(rows, system.panel(rows, B))
+    assert system.kernel_evaluations == 300 * 50
+    D, G = rng.standard_normal((50, 2)), np.zeros((N, 2))
+    system.add_columns(B, D, G, known)
+    assert system.kernel_evaluations == N * 50
+    np.testing.assert_allclose(G, Kbar[:, B] @ D, atol=1e-4)
+
+
+def test_every_value_is_counted_once(data):
+    X, kernel, noise, _ = data
+    system = KernelSystem(X, kernel, noise, 0)
+    counts = [0]
+
+    def counted():
+        counts.append(system.kernel_evaluations)
+        return counts[-1] - counts[-2]
+
+    B, V, G = np.arange(30), np.ones((N, 1)), np.zeros((N, 1))
+    system.block(B, B[:7])
+    assert counted() == 210
+    system.add_columns(B, V[B], G)
+    assert counted() == 30 * N
+    system.matmul(V)
+    # Tiles above the diagonal once, those on it whole.
+    assert N * (N + 1) // 2 <= counted() < N**2
+    kept = KernelSystem(X, kernel, noise, ALL)
+    kept.matmul(V)
+    filled = kept.kernel_evaluations
+    kept.matmul(V)
+    kept.add_columns(B, V[B], G)
+    kept.panel(B, B)
+    assert kept.kernel_evaluations == filled < N**2
+
+
+def test_the_budget_decides_whether_the_matrix_is_kept(data):
+    X, kernel, noise, _ = data
+    assert not KernelSystem(X, kernel, noise, 30_000_000).keeps_matrix
+    assert KernelSystem(X, kernel, noise, 60_000_000).keeps_matrix
+    assert KernelSystem(X, kernel, noise).memory_budget > 0
+
+
+def test_precision_is_raised_once(data):
+    X, kernel, noise, Kbar = data
+    system = KernelSystem(X, kernel, noise, 0)
+    assert system.dtype == np.float32
+    assert system.raise_precision()
+    assert not system.raise_precision()
+    V = np.ones((N, 1))
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, atol=1e-11)
+
+
+def test_inputs_far_out_start_in_float64():
+    X = np.linspace(0, 1e4, 50)[:, None]
+    assert KernelSystem(X, SquaredExponential(1.0), 0.1).dtype == np.float64
+
+
+def test_where_the_gradient_is_large(data):
+    X, kernel, noise, _ = data
+    system = KernelSystem(X, kernel, noise, 0)
+    G = np.zeros((N, 2))
+    G[[5, 9, 300]] = [[1, 1], [-3, 0], [0.5, 0.1]]
+    assert system.steepest(G) == 9
+    assert system.largest(G, 3).tolist() == [9, 5, 300]
+    assert system.gradient_norm(G) == 3
+    drawn = system.draw_by_gradient(G, 3, np.random.default_rng(0))
+    assert sorted(drawn) == [5, 9, 300]
+    assert len(system.draw_by_gradient(G, N + 5, np.random.default_rng(0))) == N
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": 0.0}, "noise must be a positive number, not 0.0"),
+        ({"noise": np.nan}, "noise must be a positive number"),
+        ({"precision": "float16"}, "'mixed' or 'float64', not 'float16'"),
+        ({"memory_budget": -1}, "number of bytes, not -1"),
+        ({"X": np.ones(3)}, "two dimensions"),
+        ({"X": np.ones((0, 3))}, "X is empty"),
+        ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X contains NaN at row 1, column 1"),
+        ({"X": [[1.0, np.inf]]}, "X contains infinity at row 0, column 1"),
+    ],
+)
+def test_impossible_systems_are_refused(change, message):
+    arguments = {"X": np.ones((3, 2)), "kernel": SquaredExponential(1.0), "noise": 0.1, **change}
+    with pytest.raises(ValueError, match=message):
+        KernelSystem(**arguments)

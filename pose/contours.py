@@ -121,9 +121,9 @@ def sample_edges(
     Specks left out: holes that enclose less than 0.2 % of the area enclosed by their component, and (with ``"all"``)
     components that enclose less than 1 % of the area of the largest.
 
-    Defined answers: one pixel gives that pixel `n_points` times; a line one pixel wide is walked there and back, its ends
-    drawn in by a pixel at most; a full mask gives the frame of the image; a figure cut by the border of the image is
-    closed along the border. The result depends on the mask only.
+    Defined answers: one pixel gives that pixel `n_points` times; a line one pixel wide is walked there and back, its
+    ends drawn in by a pixel at most; a full mask gives the frame of the image; a figure cut by the border of the image
+    is closed along the border. The result depends on the mask only.
     """
     if n_points < 1:
         raise ValueError(f"n_points must be at least 1, got {n_points}")

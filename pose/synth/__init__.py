@@ -1,1 +1,10 @@
-"""A synthetic data set in the HumanEva-I on-disk format, from our own body and motion."""
+"""A synthetic data set in the HumanEva-I on-disk format, from our own body and motion.
+
+`synthesize` writes one. Beneath it: `body` (lengths and girths), `motion`, `gait`, `boxing` and `actions` (what the
+body does), `markers` and `mocap` (what motion capture records of it), `figure`, `room` and `rendering` (what cameras
+see of it), `trial` and `writer` (streams and files).
+"""
+
+from pose.synth.writer import NOTICE, Progress, synthesize
+
+__all__ = ["NOTICE", "Progress", "synthesize"]

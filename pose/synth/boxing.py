@@ -8,15 +8,16 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, turn, two_bone
+from pose.synth.kinematics import ARM_REACH, FloatArray, drift, rotation, smootherstep, smoothstep, turn, two_bone
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
 
 _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
 _KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
-_STEP_SECONDS, _STEP_LIFT = 0.30, 45.0
-_STEP_PAUSE = (0.25, 0.9)  # seconds between two steps
+_STEP_SECONDS, _STEP_LIFT = 0.36, 45.0
+_STEP_PAUSE = (0.10, 0.60)  # seconds between two steps
 _PUNCH_PAUSE = (0.05, 0.75)
+_FACING_SIGMA = np.radians(40.0)
 _ANGLE_SIGMA = np.radians(4.0)
 
 
@@ -75,10 +76,10 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    # The opponent circles: over some seconds the boxer is seen from many sides.
-    facing = rng.uniform(-np.pi, np.pi) + np.cumsum(drift(rng, times, np.radians(45.0), 2.0)) / RATE
+    # The opponent circles a part of the way round, and back.
+    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 2.5)
     centre = np.zeros((len(times), 3))
-    centre[:, :2] = np.stack([drift(rng, times, 330.0, 2.5) for _ in range(2)], axis=-1)
+    centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
     ankles, feet = _steps(body, rng, times, facing, centre)
     reach, turned, load = _punches(body, rng, times)
     trunk = _trunk(body, rng, times, facing, ankles, turned, load)
@@ -104,7 +105,7 @@ def _steps(
         stop = start + length
         scatter = np.append(rng.normal(0.0, 18.0, 2), 0.0)
         target = centre[stop] + rotation(facing[stop]) @ local[side] + scatter
-        blend = smootherstep(np.arange(length) / length)
+        blend = smoothstep(np.arange(length) / length)
         ankles[start:stop, side] += blend[:, None] * (target - ankles[start, side])
         yaw = facing[stop] + toes[side]
         yaws[start:stop, side] += blend * (yaw - yaws[start, side])
@@ -182,4 +183,4 @@ def _arms(trunk: Trunk, facing: FloatArray, reach: FloatArray) -> tuple[FloatArr
     # Elbows hang down and out in the guard and rise with a fist that travels sideways.
     outward = SIDE_SIGN[:, None] * trunk.thorax[:, None, :, 1]
     pole = 0.55 * outward - trunk.thorax[:, None, :, 2] - 0.35 * trunk.thorax[:, None, :, 0]
-    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole)
+    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole, ARM_REACH)

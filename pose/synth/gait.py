@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, turn
+from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, smoothstep, turn
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble, hang_arms, hip_offsets
 
 #: The feet of the first and last frames need contacts before and after them.
@@ -23,7 +23,7 @@ _PAD_SECONDS = 2.5
 #: Hips stay low enough for the legs to reach the ankles at this share of their length.
 _LEG_REACH = 0.985
 _SOFT_MINIMUM = 8.0  # mm over which the pelvis eases from one leg's limit to the other's
-_PELVIS_SMOOTHING = 0.03 * RATE  # frames
+_PELVIS_SMOOTHING = 0.04 * RATE  # frames
 _HEADING_SMOOTHING = 0.10 * RATE
 _TOE_OUT = np.radians(6.0)
 _TURN = 2 * np.pi
@@ -95,9 +95,9 @@ JOGGING = Gait(
 )  # fmt: skip
 
 #: Half axes of the path, mm, and how much they vary: every side of the body is seen from every camera.
-_PATH_AXES = (1250.0, 850.0)
-_PATH_SIGMA = 0.06
-_PACE_SIGMA, _AMPLITUDE_SIGMA = 0.05, 0.08
+_PATH_AXES = (1150.0, 800.0)
+_PATH_SIGMA = 0.05
+_PACE_SIGMA, _STRIDE_SIGMA, _AMPLITUDE_SIGMA = 0.05, 0.04, 0.08
 _ANGLE_SIGMA = np.radians(3.5)
 
 
@@ -120,7 +120,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motio
     pace = 1 + drift(rng, times, _PACE_SIGMA)
     phase = rng.random() + np.cumsum(gait.cadence * pace) / RATE
     # Long legs go faster at the same cadence, so that the stride keeps its share of the leg.
-    speed = gait.speed * (body.hip_height / 925.0) * pace * (1 + drift(rng, times, _PACE_SIGMA))
+    speed = gait.speed * (body.hip_height / 925.0) * pace * (1 + drift(rng, times, _STRIDE_SIGMA))
     track, heading = _path(rng, np.cumsum(speed) / RATE)
     ankles, feet = _feet(body, gait, rng, phase, track, heading)
     trunk = _trunk(body, gait, rng, times, phase, track, heading, ankles)
@@ -171,7 +171,8 @@ def _feet(
 
         now = cycles - first
         fraction = phase - offset - cycles
-        blend = smootherstep((fraction - gait.duty) / (1 - gait.duty))
+        # The cubic: a quintic's burst of speed would make the foot dart.
+        blend = smoothstep((fraction - gait.duty) / (1 - gait.duty))
         here, pitch_here = _stance(body, gait, place[now], yaw[now], fraction)
         there, pitch_there = _stance(body, gait, place[now + 1], yaw[now + 1], fraction - 1)
         ankles[:, side] = here + blend[:, None] * (there - here)
@@ -204,8 +205,9 @@ def _stance(
 
 def _bump(x: FloatArray, peak: float) -> FloatArray:
     """0 outside (0, 1), 1 at `peak`, smooth everywhere."""
-    warped = np.clip(x, 0.0, 1.0) ** (np.log(0.5) / np.log(peak))
-    bump: FloatArray = np.sin(np.pi * warped) ** 2
+    x = np.clip(x, 0.0, 1.0)
+    rise, fall = 2.0, 2.0 * (1 / peak - 1)
+    bump: FloatArray = x**rise * (1 - x) ** fall / (peak**rise * (1 - peak) ** fall)
     return bump
 
 

@@ -11,11 +11,11 @@ from scipy.interpolate import CubicSpline
 
 FloatArray = NDArray[np.float64]
 
-#: A limb is never pulled straighter than this share of its length: the joint angle's rate is infinite at 1.
-_FULL_REACH = 0.995
-#: From this share on, reaching further moves the end less and less, so that a limb eases into extension.
-_SOFT_REACH = 0.96
-#: And never folded tighter than this, about 150 degrees of flexion.
+#: Shares of a limb's length: from the first on, reaching further moves the end less and less, and the second is never
+#: passed, because there the middle joint would move infinitely fast. A leg has to stand where it is put; an arm that is
+#: thrown forward needs a longer way to come to rest.
+LEG_REACH, ARM_REACH = (0.98, 0.999), (0.88, 0.985)
+#: No limb folds tighter than this, about 150 degrees of flexion.
 _MIN_REACH = 0.27
 
 
@@ -60,7 +60,12 @@ def axes(z: FloatArray, x_hint: FloatArray) -> FloatArray:
 
 
 def two_bone(
-    root: FloatArray, target: FloatArray, first: float, second: float, pole: FloatArray
+    root: FloatArray,
+    target: FloatArray,
+    first: float,
+    second: float,
+    pole: FloatArray,
+    reach: tuple[float, float] = LEG_REACH,
 ) -> tuple[FloatArray, FloatArray]:
     """Middle and end joint of a two-bone limb that reaches for a target.
 
@@ -72,6 +77,8 @@ def two_bone(
         Bone lengths, mm; they are kept exactly.
     pole : ndarray of shape (..., 3)
         The side to which the middle joint bends.
+    reach : tuple of two floats
+        `LEG_REACH` or `ARM_REACH`.
 
     Returns
     -------
@@ -81,15 +88,15 @@ def two_bone(
     line = target - root
     distance = np.linalg.norm(line, axis=-1, keepdims=True)
     along = line / distance
-    distance = _ease_reach(distance, first + second)
+    distance = _ease_reach(distance, first + second, reach)
     foot = (first**2 - second**2 + distance**2) / (2 * distance)
     height = np.sqrt(np.maximum(first**2 - foot**2, 0.0))
     aside = unit(pole - np.sum(pole * along, axis=-1, keepdims=True) * along)
     return root + along * foot + aside * height, root + along * distance
 
 
-def _ease_reach(distance: FloatArray, length: float) -> FloatArray:
-    soft, full = _SOFT_REACH * length, _FULL_REACH * length
+def _ease_reach(distance: FloatArray, length: float, reach: tuple[float, float]) -> FloatArray:
+    soft, full = reach[0] * length, reach[1] * length
     eased = soft + (full - soft) * np.tanh((distance - soft) / (full - soft))
     return np.maximum(np.where(distance > soft, eased, distance), _MIN_REACH * length)
 
@@ -98,6 +105,12 @@ def smootherstep(x: ArrayLike) -> FloatArray:
     """0 below 0, 1 above 1, and between them a quintic whose first two derivatives vanish at both ends."""
     share: FloatArray = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
     return share**3 * (share * (6 * share - 15) + 10)
+
+
+def smoothstep(x: ArrayLike) -> FloatArray:
+    """As `smootherstep`, but a cubic: its acceleration jumps at the ends, and its fastest is 1.5 times the mean."""
+    share: FloatArray = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
+    return share**2 * (3 - 2 * share)
 
 
 def drift(rng: np.random.Generator, times: FloatArray, sigma: float, seconds: float = 1.5) -> FloatArray:

@@ -13,6 +13,8 @@ from pose.synth.kinematics import FloatArray, rotation, turn, two_bone
 #: Frames per second of every motion, the rate of the motion capture.
 RATE = 120.0
 
+#: Nobody stands on legs of full length: their knees would have no direction to bend to.
+_STANDING_REACH = 0.99
 _INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
 _SIDES = ("left", "right")
 #: y of the left and of the right side in body axes.
@@ -195,8 +197,7 @@ def _spread(angle: FloatArray) -> FloatArray:
 def standing(body: Body, n_frames: int, *, arm_spread: float = np.pi / 4) -> Motion:
     """Standing still at the origin, facing x, the arms held `arm_spread` away from the body (pi / 2 is a T)."""
     upright = np.broadcast_to(np.eye(3), (n_frames, 3, 3))
-    # Not quite at the legs' full length, where a knee has no direction to bend to.
-    position = np.tile([0.0, 0.0, body.ankle_height + 0.994 * (body.thigh + body.shin)], (n_frames, 1))
+    position = np.tile([0.0, 0.0, body.ankle_height + _STANDING_REACH * (body.thigh + body.shin)], (n_frames, 1))
     trunk = Trunk(body, position, upright, upright)
     still = np.zeros((n_frames, 2))
     arms = hang_arms(trunk, still, still + arm_spread, still, still + np.radians(3.0))

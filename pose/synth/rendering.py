@@ -108,7 +108,9 @@ class Renderer:
     def __init__(self, figure: Figure, camera: Camera, looks: Looks, room: Image) -> None:
         self._parts = figure.parts
         self._room = room
-        self._outlines, self._depths = figure.project(camera)
+        self._outlines, depths = figure.project(camera)
+        part_depths = np.stack([depths[:, part.nodes].mean(axis=1) for part in figure.parts], axis=1)
+        self._far_to_near = np.argsort(-part_depths, axis=1, kind="stable")
         self._shadows = _shadow(figure, camera)
         self._colours = [looks.colour(part.material) for part in figure.parts]
 
@@ -134,9 +136,7 @@ class Renderer:
         (left, top), (right, bottom) = _box(outlines)
         canvas = np.zeros(((bottom - top) * _SUPERSAMPLING, (right - left) * _SUPERSAMPLING, 4), dtype=np.uint8)
         layers = _layers(outlines, (left, top))
-        depths = self._depths[index]
-        order = sorted(range(len(self._parts)), key=lambda part: -depths[self._parts[part].nodes].mean())
-        for part in order:
+        for part in self._far_to_near[index]:
             nodes = self._parts[part].nodes
             for points, (_, _, brightness) in zip(layers, _SHADING, strict=True):
                 blue, green, red = np.minimum(self._colours[part] * brightness, 255.0)

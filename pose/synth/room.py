@@ -18,9 +18,9 @@ FRAME_SIZE = (640, 480)
 
 # Azimuth, distance and height of each camera, and where it aims: round the capture area, none opposite to another.
 _PLACES = {
-    "C1": (np.radians(8.0), 4450.0, 1500.0, (40.0, -60.0, 850.0)),
-    "C2": (np.radians(122.0), 4700.0, 1560.0, (-60.0, 30.0, 880.0)),
-    "C3": (np.radians(-116.0), 4600.0, 1450.0, (30.0, 50.0, 860.0)),
+    "C1": (np.radians(8.0), 4750.0, 1500.0, (40.0, -60.0, 850.0)),
+    "C2": (np.radians(122.0), 4850.0, 1560.0, (-60.0, 30.0, 880.0)),
+    "C3": (np.radians(-116.0), 4800.0, 1450.0, (30.0, 50.0, 860.0)),
 }
 # fx, fy, cx, cy and k1, k2, p1, p2 of each: wide industrial lenses.
 _LENSES = {
@@ -86,9 +86,10 @@ def draw_room(camera: Camera, rng: np.random.Generator) -> Image:
     origin = camera.centre
     distance, colour = _room_surface(origin, directions, rng)
     for block in _FURNITURE:
-        near, shade = _block_surface(block, origin, directions)
+        near, axis = _block_surface(block, origin, directions)
         hit = near < distance
-        distance[hit], colour[hit] = near[hit], shade[hit]
+        distance[hit] = near[hit]
+        colour[hit] = _block_colour(block, axis[hit], origin[2] + near[hit] * directions[hit][:, 2])
     points = origin + distance[..., None] * directions
     colour *= (_AMBIENT + 0.5 / (1 + (np.linalg.norm(points - _LAMP, axis=-1) / 5200.0) ** 2))[..., None]
     colour *= _dirt(points, rng)[..., None]
@@ -152,16 +153,21 @@ def _room_surface(
     return distance, colour
 
 
-def _block_surface(block: _Block, origin: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distance (H, W), infinite where a ray misses, and colour (H, W, 3)."""
+def _block_surface(block: _Block, origin: FloatArray, directions: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Distance (H, W), infinite where a ray misses, and the axis that the surface faces along (H, W)."""
     near, far = _slab(block, origin, directions)
     axis = np.argmax(near, axis=-1)
     entry = near.max(axis=-1)
     distance = np.where((entry < far.min(axis=-1)) & (entry > 0), entry, np.inf)
-    z = origin[2] + np.where(np.isfinite(distance), distance, 0.0) * directions[..., 2]
+    return distance, axis
+
+
+def _block_colour(block: _Block, axis: NDArray[np.intp], z: FloatArray) -> FloatArray:
+    """Colour (n, 3) of points on a block at heights z: lit by the side they face, with grooves between shelves."""
     shade = np.array([0.95, 0.82, 1.12])[axis]
-    shade = np.where(_grooved(z, np.full_like(z, block.shelf / 2), block.shelf) & (axis < 2), 0.7 * shade, shade)
-    return distance, shade[..., None] * block.colour
+    shade[_grooved(z, np.full_like(z, block.shelf / 2), block.shelf) & (axis < 2)] *= 0.7
+    colour: FloatArray = shade[:, None] * np.array(block.colour)
+    return colour
 
 
 def _dirt(points: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -1,0 +1,221 @@
+"""The written tree: read back by our reader and by independent ones."""
+
+import hashlib
+import json
+import warnings
+
+import av
+import cv2
+import numpy as np
+import pytest
+
+from pose.errors import DataError
+from pose.humaneva.calibration import read_cal
+from pose.humaneva.release import HumanEva
+from pose.humaneva.sync import common_clock, read_ofs
+from pose.synth import NOTICE, synthesize
+from pose.synth.room import cameras
+
+CAMERAS = ("C1", "C2", "C3")
+ACTIONS = ("Walking", "Jog", "Box")
+N_FRAMES = 80
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return synthesize(tmp_path_factory.mktemp("synth") / "set", n_frames=N_FRAMES, seed=3)
+
+
+@pytest.fixture(scope="module")
+def truth(root):
+    return {action: dict(np.load(root / "truth" / f"joints_S1_{action}.npz")) for action in ACTIONS}
+
+
+def count_frames(path):
+    with av.open(str(path)) as container:
+        return sum(1 for _ in container.decode(video=0))
+
+
+def digests(root):
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_reader_recovers_the_joints_and_the_validity(root, truth):
+    sequences = HumanEva(root).sequences()
+    assert [sequence.name for sequence in sequences] == ["S1 Box 1", "S1 Jog 1", "S1 Walking 1"]
+    for sequence in sequences:
+        expected = truth[sequence.action]
+        assert expected["joints"].shape == (N_FRAMES, 15, 3)
+        read = {name: sequence.labelled(name) for name in ("Validate", "Train")}
+        numbers = np.concatenate([part.numbers for part in read.values()])
+        joints = np.concatenate([part.joints for part in read.values()])
+        np.testing.assert_array_equal(numbers, expected["frames"][expected["valid"]])
+        np.testing.assert_allclose(joints, expected["joints"][numbers - 1], atol=0.01)
+
+
+def test_the_clock_is_the_truths(root, truth):
+    for action in ACTIONS:
+        offsets = {name: read_ofs(root / f"S1/Sync_Data/{action}_1_({name}).ofs") for name in CAMERAS}
+        clock = common_clock(offsets)
+        assert [clock.first_video_frame[name] for name in CAMERAS] == truth[action]["first_video_frame"].tolist()
+        assert clock.mocap_start == truth[action]["T0"]
+        assert clock.mocap_per_frame == truth[action]["s"] == 2
+    assert any(truth[action]["T0"] > 5 for action in ACTIONS)
+
+
+def test_videos_are_xvid_at_60_hz_and_long_enough(root, truth):
+    for action in ACTIONS:
+        for name, first in zip(CAMERAS, truth[action]["first_video_frame"], strict=True):
+            path = root / f"S1/Image_Data/{action}_1_({name}).avi"
+            assert b"XVID" in path.read_bytes()[:400]
+            with av.open(str(path)) as container:
+                stream = container.streams.video[0]
+                assert stream.average_rate == 60
+                assert (stream.width, stream.height) == (640, 480)
+                promised = stream.frames
+            assert count_frames(path) == promised
+            assert first + N_FRAMES - 1 <= promised <= first + N_FRAMES + 2
+
+
+def test_three_background_recordings_a_camera(root):
+    for name in CAMERAS:
+        recordings = sorted((root / "Background").glob(f"Background_*_({name}).avi"))
+        assert [path.name for path in recordings] == [f"Background_{k}_({name}).avi" for k in (1, 2, 3)]
+        assert count_frames(recordings[0]) == 30
+
+
+def test_pictures_show_the_masks_of_truth(root):
+    sequence = next(s for s in HumanEva(root).sequences() if s.action == "Walking")
+    for name in CAMERAS:
+        with av.open(str(root / f"Background/Background_2_({name}).avi")) as container:
+            empty = np.mean([frame.to_ndarray(format="bgr24") for frame in container.decode(video=0)], axis=0)
+        found = 0
+        for number, frame in sequence.read(name, np.array([40, 80])):
+            mask = cv2.imread(str(root / f"truth/masks/S1_Walking_1_({name})_F{number:04d}.png"), cv2.IMREAD_GRAYSCALE)
+            change = np.abs(frame.image.astype(float) - empty).max(axis=-1) > 25
+            overlap = (change & (mask > 0)).sum() / (change | (mask > 0)).sum()
+            assert overlap > 0.85
+            found += 1
+        assert found == 2
+
+
+def test_calibrations_are_the_cameras(root):
+    for name, camera in cameras().items():
+        read = read_cal(root / f"S1/Calibration_Data/{name}.cal")
+        np.testing.assert_allclose(read.matrix, camera.matrix)
+        np.testing.assert_allclose(read.rotation, camera.rotation)
+        np.testing.assert_allclose(read.translation, camera.translation)
+
+
+def test_two_c3d_readers_agree_and_both_see_the_gaps(root):
+    c3d, ezc3d = pytest.importorskip("c3d"), pytest.importorskip("ezc3d")
+    for stem in ("Walking_1", "Static"):
+        path = root / f"S1/Mocap_Data/{stem}.c3d"
+        ours = ezc3d.c3d(str(path))
+        points = ours["data"]["points"][:3].transpose(2, 1, 0)
+        with path.open("rb") as handle, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the package remarks on parameters it does not need
+            reader = c3d.Reader(handle)
+            labels = [label.strip() for label in reader.point_labels]
+            theirs = np.stack([frame[1].copy() for frame in reader.read_frames()])
+            assert reader.point_rate == 120
+        assert labels == ours["parameters"]["POINT"]["LABELS"]["value"]
+        assert ours["parameters"]["POINT"]["UNITS"]["value"] == ["mm"]
+        assert "S1:LASI" in labels
+        seen = np.isfinite(points).all(axis=-1)
+        np.testing.assert_allclose(theirs[..., :3][seen], points[seen], atol=1e-4)
+        lost = ~seen[:, [column for column, label in enumerate(labels) if label.startswith("S1:")]]
+        assert lost.any() == (stem != "Static")
+        assert (theirs[~seen][:, 3] < 0).all()
+        assert (theirs[~seen][:, :3] == 0).all()
+
+
+def test_marker_gaps_make_frames_invalid_in_both_partitions(root, truth):
+    table = json.loads((root / "partitions.json").read_text())
+    assert set(table) == {"S1"}
+    for action in ACTIONS:
+        for first, last in table["S1"][f"{action} 1"].values():
+            assert 6 <= first < last <= N_FRAMES
+            valid = truth[action]["valid"][first - 1 : last]
+            assert 0 < valid.sum() < len(valid)
+
+
+def test_the_folder_says_what_it_is(root):
+    text = (root / "SYNTHETIC.txt").read_text()
+    assert "seed=3" in text
+    assert "synthetic" in text
+    assert not list(root.parent.glob(".*"))
+
+
+def test_same_seed_same_bytes_whatever_the_jobs_and_progress_counts_to_the_end(root, tmp_path):
+    def make(name, jobs, on_progress=None):
+        out = synthesize(tmp_path / name, actions=("Jog",), n_frames=24, seed=1, jobs=jobs, on_progress=on_progress)
+        return digests(out)
+
+    calls = []
+    first, again = make("a", 1), make("b", 3, lambda done, total, what: calls.append((done, total, what)))
+    assert first == again
+    assert len(first) > 20
+    # Another seed is another room and another motion.
+    others = digests(root)
+    for name in ("Background/Background_1_(C1).avi", "S1/Sync_Data/Jog_1_(C1).ofs"):
+        assert first[name] != others[name]
+
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert calls[-1][0] == calls[-1][1]
+    assert all(what.endswith(".avi") for _, _, what in calls)
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    def fail(done, total, what):
+        raise KeyError("stop")
+
+    (tmp_path / "set").mkdir()  # an empty folder is as good as none
+    with pytest.raises(KeyError):
+        synthesize(tmp_path / "set", actions=("Box",), n_frames=24, on_progress=fail)
+    assert [path.name for path in tmp_path.rglob("*")] == ["set"]
+
+
+def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
+    out = tmp_path / "set"
+    out.mkdir()
+    (out / NOTICE).write_text("an older one")
+    (out / "stale").write_text("")
+    with pytest.raises(DataError, match="overwrite"):
+        synthesize(out)
+    synthesize(out, actions=("Jog",), n_frames=24, overwrite=True)
+    assert (out / "S1/Mocap_Data/Jog_1.c3d").exists()
+    assert not (out / "stale").exists()
+
+    precious = tmp_path / "thesis"
+    precious.mkdir()
+    (precious / "chapter.txt").write_text("1")
+    for overwrite in (False, True):
+        with pytest.raises(DataError, match="something else"):
+            synthesize(precious, overwrite=overwrite)
+    with pytest.raises(DataError, match="is a file"):
+        synthesize(precious / "chapter.txt")
+    assert (precious / "chapter.txt").read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"subjects": ("S7",)}, "no subject 'S7'"),
+        ({"actions": ("Fly",)}, "no action 'Fly'"),
+        ({"subjects": ()}, "one at least"),
+        ({"actions": ("Box", "Box")}, "named once"),
+        ({"n_frames": 3}, "frames or more"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_wrong_requests_are_refused_in_one_line(tmp_path, wrong, message):
+    with pytest.raises(DataError, match=message) as caught:
+        synthesize(tmp_path / "set", **wrong)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "set").exists()

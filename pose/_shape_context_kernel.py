@@ -37,31 +37,29 @@ def mean_distance(x: Float, y: Float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _locate(x: Float, y: Float, i: int, squared_radii: Float, cosine: Float, sine: Float, work: Float) -> None:
-    """Fill the rows of `work` (6, n) for the pairs (i, j > i).
+def _locate(dx: Float, dy: Float, squared_radii: Float, cosine: Float, sine: Float, work: Float) -> None:
+    """Fill the columns of `work` (4, m) for the offsets dx, dy (m,).
 
-    Rows: squared distance; ring; index of the half sector, counted from the vertical within the quadrant, that the pair
-    is in when edges belong to the sector before them (2) and after them (3); rows 4 and 5 hold ``abs(dx), abs(dy)``.
-    Counters are floats, of the same width as the distances, and the loops free of branches: LLVM vectorises them.
+    Rows: squared distance; ring; index of the half sector, counted from the vertical within the quadrant, when edges
+    belong to the sector before them (2) and after them (3). Counters are floats, of the same width as the distances,
+    the loops are free of branches and start at 0: LLVM vectorises them.
     """
-    n = x.shape[0]
-    square, ring, below, above, across, along = work[0], work[1], work[2], work[3], work[4], work[5]
-    for j in range(i + 1, n):
-        across[j] = abs(x[j] - x[i])
-        along[j] = abs(y[j] - y[i])
-        square[j] = across[j] * across[j] + along[j] * along[j]
+    m = dx.shape[0]
+    square, ring, below, above = work[0], work[1], work[2], work[3]
+    for j in range(m):
+        square[j] = dx[j] * dx[j] + dy[j] * dy[j]
         ring[j] = 0.0
         below[j] = -1.0
         above[j] = -1.0
     for k in range(squared_radii.shape[0]):
         edge = squared_radii[k]
-        for j in range(i + 1, n):
+        for j in range(m):
             ring[j] += 1.0 if square[j] > edge else 0.0
     for k in range(cosine.shape[0]):
         c = cosine[k]
         s = sine[k]
-        for j in range(i + 1, n):
-            beyond = across[j] * c - along[j] * s  # distance times the sine of the angle past edge k
+        for j in range(m):
+            beyond = abs(dx[j]) * c - abs(dy[j]) * s  # distance times the sine of the angle past edge k
             slack = EDGE_TOLERANCE * np.sqrt(square[j])
             below[j] += 1.0 if beyond > slack else 0.0
             above[j] += 1.0 if beyond >= -slack else 0.0
@@ -102,20 +100,23 @@ def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
     # First column of the sector that holds a half sector; half sectors are numbered -1 (before the upward vertical) to
     # n_half, and seen from the other end up to n_angular more.
     column = (np.arange(-1, n_half + n_angular + 1) + n_half) % n_half // 2 * n_radial
-    work = np.empty((6, n))
+    work = np.empty((4, n))
     for i in range(n - 1):
-        _locate(x, y, i, squared_radii, cosine, sine, work)
-        for j in range(i + 1, n):
-            r = int(work[1, j])
-            if work[0, j] == 0.0 or r == n_radial:
+        dx = x[i + 1 :] - x[i]
+        dy = y[i + 1 :] - y[i]
+        _locate(dx, dy, squared_radii, cosine, sine, work)
+        for m in range(n - i - 1):
+            j = i + 1 + m
+            r = int(work[1, m])
+            if work[0, m] == 0.0 or r == n_radial:
                 counts[i, outside] += 2
                 counts[j, outside] += 2
                 continue
-            low = int(work[2, j])
-            high = int(work[3, j])
-            if y[j] > y[i]:  # point j is below: the angle is 180 degrees minus that to the vertical
+            low = int(work[2, m])
+            high = int(work[3, m])
+            if dy[m] > 0.0:  # point j is below: the angle is 180 degrees minus that to the vertical
                 low, high = n_angular - 1 - high, n_angular - 1 - low
-            if x[j] < x[i]:  # on the left: the angle runs backwards from 360 degrees
+            if dx[m] < 0.0:  # on the left: the angle runs backwards from 360 degrees
                 low, high = n_half - 1 - high, n_half - 1 - low
             counts[i, column[low + 1] + r] += 1
             counts[i, column[high + 1] + r] += 1

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
+import scipy.linalg  # noqa: F401 - loads scipy's BLAS, which the controller below must find
 from threadpoolctl import ThreadpoolController
 
 from gbcd._arrays import Float64Array, FloatArray
@@ -34,17 +34,13 @@ MIN_TILE_ROWS = 64
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Finding the loaded libraries is slow, so once. scipy.linalg is imported above so that its pool is found.
-    assert scipy.linalg is not None
+    # Finding the loaded libraries is slow, so once.
     return ThreadpoolController()
 
 
 @contextmanager
-def blas_threads(count: int | None) -> Iterator[None]:
-    """Limit every BLAS pool to `count` threads inside the block; None leaves them alone."""
-    if count is None:
-        yield
-        return
+def blas_threads(count: int) -> Iterator[None]:
+    """Limit every BLAS pool to `count` threads inside the block."""
     with _controller().limit(limits=count, user_api="blas"):
         yield
 

@@ -27,7 +27,11 @@ MAX_FLOAT32_MAGNITUDE = 2e3
 """Above this, float32 tiles err by more than about 1e-4 in k: such systems use float64 tiles from the start."""
 
 MIN_FLOAT32_NOISE = 1e-5
-"""Below this, float32 rounding can outweigh the noise, so that the matrix the tiles describe is not positive definite."""
+"""Below this, float32 rounding can outweigh the noise: the matrix of such tiles need not be positive definite."""
+
+MAX_PANEL_ROWS = 512
+SYMMETRIC_TILE = 384
+"""Both sides of a square tile: 1.1 MiB in float64."""
 
 Precision = Literal["mixed", "float64"]
 
@@ -342,8 +346,3 @@ class KernelSystem:
 
     def _count(self, pairs: list[tuple[slice, slice]]) -> None:
         self.kernel_evaluations += sum((i.stop - i.start) * (j.stop - j.start) for i, j in pairs)
-
-
-MAX_PANEL_ROWS = 512
-SYMMETRIC_TILE = 384
-"""Both sides of a square tile: 1.1 MiB in float64."""

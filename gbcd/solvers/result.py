@@ -152,7 +152,7 @@ class Progress:
                 f"{solver}: the gradient's infinity norm is {norm:.3g} after {len(self.trace)} iterations and "
                 f"{passes:.1f} kernel passes, above the tolerance {self.tol:.3g} ({why}).",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return SolveResult(
             coef=alpha,

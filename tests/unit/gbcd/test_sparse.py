@@ -26,7 +26,7 @@ def test_the_coefficients_solve_the_dense_system(setting):
 
 
 def test_a_step_is_the_largest_true_decrease_among_its_candidates(setting):
-    X, Y, kernel, noise, K = setting
+    _, Y, _, noise, K = setting
     basis = PursuitBasis(Y, noise, 30)
     rng = np.random.default_rng(0)
     active: list[int] = []

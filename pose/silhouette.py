@@ -183,9 +183,7 @@ class GaussianBackground:
 
     def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
         low, high = self.shadow if self.shadow is not None and self._shape[2] > 1 else (1.0, 0.0)
-        levels = np.rint(np.arange(256) / gain)
-        levels[levels > 255] = 255
-        scaled = cv2.LUT(image, levels.astype(np.uint8))
+        scaled = cv2.convertScaleAbs(image, alpha=1.0 / gain)
         likely = np.asarray(cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
             image, likely, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
@@ -225,14 +223,15 @@ def _decide_edge(
     image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
 ) -> None:
     """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
-    core = (np.asarray(cv2.erode(mask, square(1))) != 0).astype(np.float32)
+    core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
-    # Colours and, as one more channel, the number of core pixels, summed over the window around each pixel.
-    stacked = np.concatenate([image * core[..., None], core[..., None]], axis=2)
+    # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
+    channels = [image[..., k] & core for k in range(image.shape[2])]
+    stacked = cv2.merge([*channels, core])
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
-    person: npt.NDArray[np.float32] = np.rint(np.asarray(sums, dtype=np.float32))
+    person = np.asarray(sums, dtype=np.float32)
     band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
-    refine_edge(image, background, gain, person[..., :-1], person[..., -1], band, mask)
+    refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
 
 
 def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:

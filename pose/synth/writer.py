@@ -82,18 +82,21 @@ def synthesize(
     Returns
     -------
     Path
-        `out`.
+        `out`, absolute.
 
     Raises
     ------
     DataError
-        If a name or number is wrong, or `out` exists and holds something.
+        If a name or number is wrong, `out` exists and holds something, or no folder can be made there.
     """
-    out = Path(out)
+    out = Path(out).absolute()  # "." has no name to put a sibling beside
     _check(subjects, actions, n_frames, seed)
     _check_target(out, overwrite)
     staging = out.with_name(f".{out.name}.{os.getpid()}.part")
-    staging.mkdir(parents=True)
+    try:
+        staging.mkdir(parents=True)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written beside ({error.strerror})") from error
     try:
         _Release(staging, n_frames, seed, jobs or os.cpu_count() or 1, on_progress).write(subjects, actions)
         _write_notice(staging, subjects, actions, n_frames, seed)

@@ -200,6 +200,8 @@ def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
             synthesize(precious, overwrite=overwrite)
     with pytest.raises(DataError, match="is a file"):
         synthesize(precious / "chapter.txt")
+    with pytest.raises(DataError, match="cannot be written"):
+        synthesize(precious / "chapter.txt" / "set")
     assert (precious / "chapter.txt").read_text() == "1"
 
 

@@ -4,7 +4,7 @@ from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import (
     HyperparameterFit,
     fit_hyperparameters,
-    leave_group_out_likelihood,
+    leave_group_out_score,
     log_marginal_likelihood,
 )
 from gbcd.regressor import GBCDRegressor
@@ -31,7 +31,7 @@ __all__ = [
     "SquaredExponential",
     "TraceEntry",
     "fit_hyperparameters",
-    "leave_group_out_likelihood",
+    "leave_group_out_score",
     "log_marginal_likelihood",
     "predictive_variance",
     "solve",

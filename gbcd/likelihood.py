@@ -1,4 +1,4 @@
-"""Hyperparameters: log marginal and leave-group-out likelihoods with analytic gradients, and their fit.
+"""Hyperparameters: the log marginal likelihood and the leave-group-out score, with gradients, and their fit.
 
 All outputs share one kernel and are independent given it. Everything here is dense on a subset of the
 data; the solvers take over at full size.
@@ -33,7 +33,7 @@ GAMMA_RANGE = 1e5
 MAX_ITERATIONS = 100
 MEDIAN_ROWS = 500
 
-Likelihood = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
+Score = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
 Objective = Literal["marginal", "leave_group_out"]
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -73,14 +73,13 @@ def log_marginal_likelihood(
     return value, _parameter_gradient(kernel, noise, inputs, K, slope)
 
 
-def leave_group_out_likelihood(
+def leave_group_out_score(
     kernel: Kernel, noise: float, X: npt.ArrayLike, Y: npt.ArrayLike, groups: npt.ArrayLike
 ) -> tuple[float, Float64Array]:
-    """Return sum_b log p(y_b | all other groups), summed over the outputs, and its gradient.
+    """Return minus half the squared error of predicting every group from all others, and its gradient.
 
     Scores what prediction needs: rows whose near-duplicates (frames 1/60 s apart) are all held out. With
-    P = Kbar^-1, A = P Y and r_b = P_bb^-1 a_b, the group's conditional is normal with mean y_b - r_b and covariance
-    P_bb^-1, so its log density is 1/2 log|P_bb| - 1/2 a_b' r_b - |b|/2 log 2 pi.
+    P = Kbar^-1 and A = P Y, the residuals of group b are r_b = P_bb^-1 a_b: one inverse serves all groups.
 
     Parameters
     ----------
@@ -93,26 +92,32 @@ def leave_group_out_likelihood(
     Returns
     -------
     value : float
+        -1/2 sum_b |r_b|^2 over rows and outputs.
     gradient : array (p + 1,)
         With respect to the kernel's log parameters, then log noise.
+
+    Notes
+    -----
+    S. Sundararajan and S. S. Keerthi, "Predictive approaches for choosing hyperparameters in Gaussian processes",
+    Neural Computation 13 (2001), has it for groups of one row.
     """
     inputs, outputs = _checked(X, Y)
     labels = _group_labels(groups, len(inputs))
-    n, q = outputs.shape
     K, P, _ = _inverse(kernel, noise, inputs)
     A = P @ outputs
-    R = np.empty_like(A)
+    T = np.empty_like(A)  # P_bb^-1 r_b
     PM = np.empty_like(P)
-    value = -0.5 * n * q * np.log(2 * np.pi)
+    value = 0.0
     for rows in _members(labels):
-        corner = scipy.linalg.cholesky(P[np.ix_(rows, rows)], lower=True, check_finite=False)
-        inverse = scipy.linalg.cho_solve((corner, True), np.eye(len(rows)), check_finite=False)
-        R[rows] = inverse @ A[rows]
-        value += q * float(np.log(np.diagonal(corner)).sum()) - 0.5 * float(np.vdot(A[rows], R[rows]))
-        # d/dP_bb = 1/2 (q P_bb^-1 + r r'); d/da_b = -r_b.
-        PM[:, rows] = matmul(P[:, rows], 0.5 * (q * inverse + R[rows] @ R[rows].T))
-    # dKbar^-1 = -P dKbar P, and a = P y carries -R Y' into d/dP.
-    through_mean = matmul(matmul(P, R), A.T)
+        corner = scipy.linalg.cho_factor(P[np.ix_(rows, rows)], lower=True, check_finite=False)
+        residual = scipy.linalg.cho_solve(corner, A[rows], check_finite=False)
+        T[rows] = scipy.linalg.cho_solve(corner, residual, check_finite=False)
+        value -= 0.5 * float(np.vdot(residual, residual))
+        # dr = P_bb^-1 (da - dP_bb r), so d/dP_bb = 1/2 (t r' + r t') and d/da_b = -t.
+        outer = T[rows] @ residual.T
+        PM[:, rows] = matmul(P[:, rows], 0.5 * (outer + outer.T))
+    # dKbar^-1 = -P dKbar P, and a = P y carries -T Y' into d/dP.
+    through_mean = matmul(matmul(P, T), A.T)
     slope = 0.5 * (through_mean + through_mean.T) - matmul(PM, P)
     return value, _parameter_gradient(kernel, noise, inputs, K, slope)
 
@@ -126,7 +131,7 @@ class HyperparameterFit:
     kernel : Kernel
     noise : float
     value : float
-        The objective at the end: log likelihood per row and output.
+        The objective at the end, per row and output.
     n_iter : int
         L-BFGS iterations, all stages.
     indices : int array (s,)
@@ -154,7 +159,7 @@ def fit_hyperparameters(
     noise: float | None = None,
     fit_kernel: bool = True,
 ) -> HyperparameterFit:
-    """Maximise a likelihood over the kernel's parameters and the noise by L-BFGS on a random subset.
+    """Maximise an objective over the kernel's parameters and the noise by L-BFGS on a random subset.
 
     Starts from gamma = 1 / median squared distance and noise 0.1; ARD goes on from the isotropic optimum.
 
@@ -169,12 +174,12 @@ def fit_hyperparameters(
     subset : int
         Rows used, at most n.
     groups : int array (n,), optional
-        Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then spreads the
-        subset over the groups as evenly as it can, as near-duplicates drive the noise to zero;
-        "leave_group_out" uses whole groups.
+        Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then takes one row of
+        each group at most, as near-duplicates drive the noise to zero.
     objective : {"marginal", "leave_group_out"}
+        `log_marginal_likelihood` or `leave_group_out_score`.
     tol : float
-        On the gradient of the log likelihood per row and output.
+        On the gradient of the objective per row and output.
     random_state : int, numpy.random.Generator, optional
     noise : float, optional
         Held at this value; fitted when None.
@@ -196,17 +201,17 @@ def fit_hyperparameters(
     rng = np.random.default_rng(random_state)
     labels = None if groups is None else _group_labels(groups, len(inputs))
     _check_request(kernel, subset, labels, objective, fit_kernel)
-    rows = draw_subset(len(inputs), subset, labels, objective, rng)
+    rows = draw_subset(len(inputs), subset, labels if objective == "marginal" else None, rng)
     inputs, outputs = inputs[rows], outputs[rows]
     found, *later = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
     level = NOISE_START if noise is None else noise
     value, iterations = np.nan, 0
     if outputs.shape[1]:
-        likelihood = _likelihood(objective, None if labels is None else labels[rows])
-        found, level, value, iterations = _maximise(likelihood, found, level, inputs, outputs, tol, noise, fit_kernel)
+        score = _score(objective, None if labels is None else labels[rows])
+        found, level, value, iterations = _maximise(score, found, level, inputs, outputs, tol, noise, fit_kernel)
         for stage in later:
             start = stage.with_log_parameters(_spread(found, stage))
-            found, level, value, more = _maximise(likelihood, start, level, inputs, outputs, tol, noise, fit_kernel)
+            found, level, value, more = _maximise(score, start, level, inputs, outputs, tol, noise, fit_kernel)
             iterations += more
     elif later:
         found = later[-1]
@@ -215,39 +220,17 @@ def fit_hyperparameters(
     return HyperparameterFit(found, level, value, iterations, rows, seconds)
 
 
-def draw_subset(
-    n: int, subset: int, labels: IntArray | None, objective: Objective, rng: np.random.Generator
-) -> IntArray:
-    """Draw at most `subset` of n rows, sorted, with regard to groups of near-duplicates.
-
-    Parameters
-    ----------
-    n, subset : int
-    labels : int array (n,) or None
-    objective : {"marginal", "leave_group_out"}
-        "marginal": round robin over the groups. "leave_group_out": random whole groups until the subset
-        is full, the last one thinned; where fewer than 10 groups would fit, each of 10 is thinned.
-    rng : numpy.random.Generator
-    """
-    if subset >= n:
-        if subset > n:
-            logger.info("the hyperparameter subset of %d is clipped to the %d rows there are", subset, n)
-        return np.arange(n)
-    if labels is None:
-        return np.sort(rng.choice(n, subset, replace=False))
-    members = [rng.permutation(rows) for rows in _members(labels)]
-    order = rng.permutation(len(members))
-    if objective == "leave_group_out":
-        wanted = max(1, subset // min(MIN_GROUPS, len(members)))
-        kept = np.concatenate([members[g][:wanted] for g in order])
-        return np.sort(kept[:subset])
-    # The first row of every group, then the second of every group, and so on.
-    turn = np.concatenate([np.arange(len(members[g])) for g in order])
-    rows = np.concatenate([members[g] for g in order])
-    return np.sort(rows[np.argsort(turn, kind="stable")[:subset]])
-
-
-MIN_GROUPS = 10
+def draw_subset(n: int, subset: int, labels: IntArray | None, rng: np.random.Generator) -> IntArray:
+    """Draw at most `subset` of n rows, sorted; one of each group at most where `labels` (n,) are given."""
+    if labels is not None:
+        rows = np.array([rng.choice(members) for members in _members(labels)], dtype=np.intp)
+    else:
+        rows = np.arange(n)
+    if subset >= len(rows):
+        if subset > len(rows):
+            logger.info("the hyperparameter subset of %d is clipped to %d rows", subset, len(rows))
+        return np.sort(rows)
+    return np.sort(rng.choice(rows, subset, replace=False))
 
 
 def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -300,10 +283,10 @@ def _parameter_gradient(
     return np.append(kernel.parameter_gradient(X, K, slope), noise * np.trace(slope))
 
 
-def _likelihood(objective: Objective, labels: IntArray | None) -> Likelihood:
+def _score(objective: Objective, labels: IntArray | None) -> Score:
     if objective == "marginal" or labels is None:
         return log_marginal_likelihood
-    return lambda kernel, noise, X, Y: leave_group_out_likelihood(kernel, noise, X, Y, labels)
+    return lambda kernel, noise, X, Y: leave_group_out_score(kernel, noise, X, Y, labels)
 
 
 def _starts(name: str, X: Float64Array) -> list[Kernel]:
@@ -324,7 +307,7 @@ def _spread(found: Kernel, stage: Kernel) -> Float64Array:
 
 
 def _maximise(
-    likelihood: Likelihood,
+    score: Score,
     start: Kernel,
     noise_start: float,
     X: Float64Array,
@@ -341,7 +324,7 @@ def _maximise(
 
     def negative(point: Vector) -> tuple[float, Float64Array]:
         try:
-            value, gradient = likelihood(start.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y)
+            value, gradient = score(start.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y)
         except scipy.linalg.LinAlgError:
             # The line search steps back from where Kbar is singular to rounding.
             return 1e10, np.zeros_like(point)

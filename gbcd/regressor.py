@@ -137,7 +137,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         y : array (n,) or (n, q)
         groups : int array (n,), optional
             Rows of one group are near-duplicates (e.g. a time block of a video): the hyperparameters are
-            fitted with regard to that. The coefficients use all rows alike.
+            fitted with regard to that, see `fit_hyperparameters`. The coefficients use all rows alike.
 
         Returns
         -------

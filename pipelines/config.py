@@ -19,54 +19,56 @@ class _Section(BaseModel):
 class DataConfig(_Section):
     """Which frames are used, and in whose axes poses are told."""
 
-    cameras: tuple[str, ...] = Field(("C1", "C2", "C3"), min_length=1)
+    cameras: tuple[str, ...] = Field(default=("C1", "C2", "C3"), min_length=1)
     train_partition: str = "Train"
-    stride: int = Field(1, ge=1, description="use every k-th labelled frame of a recording")
+    stride: int = Field(default=1, ge=1, description="use every k-th labelled frame of a recording")
     target_frame: Literal["camera", "world"] = "camera"
-    video_frame_shift: int = Field(0, description="added to every video frame, where a decoder counts otherwise")
+    video_frame_shift: int = Field(
+        default=0, description="added to every video frame, where a decoder counts otherwise"
+    )
 
 
 class SilhouetteConfig(_Section):
     """The background model."""
 
     risk: float = Field(
-        1.0, gt=0, description="larger accepts more deviation from the background before it is a person"
+        default=1.0, gt=0, description="larger accepts more deviation from the background before it is a person"
     )
 
 
 class DescriptorConfig(_Section):
     """HistoSC: edge points, shape contexts, codebook."""
 
-    n_points: int = Field(400, ge=2)
-    n_words: int = Field(300, ge=1)
-    codebook_stride: int = Field(15, ge=1, description="the codebook is learnt from every k-th training image")
+    n_points: int = Field(default=400, ge=2)
+    n_words: int = Field(default=300, ge=1)
+    codebook_stride: int = Field(default=15, ge=1, description="the codebook is learnt from every k-th training image")
 
 
 class GPConfig(_Section):
     """The exact Gaussian process."""
 
     kernel: Literal["isotropic", "ard"] = "isotropic"
-    gamma: float | None = Field(None, gt=0, description="fixed instead of fitted; of the scaled histograms")
-    noise: float | None = Field(None, gt=0, description="fixed instead of fitted; of the scaled outputs")
+    gamma: float | None = Field(default=None, gt=0, description="fixed instead of fitted; of the scaled histograms")
+    noise: float | None = Field(default=None, gt=0, description="fixed instead of fitted; of the scaled outputs")
     hyperparameters: Literal["leave_group_out", "marginal"] = "leave_group_out"
-    block_seconds: float = Field(1.0, gt=0, description="length of the time blocks that are held out together")
-    subset: int = Field(2000, ge=2)
+    block_seconds: float = Field(default=1.0, gt=0, description="length of the time blocks that are held out together")
+    subset: int = Field(default=2000, ge=2)
     solver: str = "gbcd"
-    tolerance: float = Field(1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
-    block_size: int | None = Field(None, ge=1)
-    memory_budget_mb: int | None = Field(None, ge=1, description="not given: chosen from the free memory")
+    tolerance: float = Field(default=1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
+    block_size: int | None = Field(default=None, ge=1)
+    memory_budget_mb: int | None = Field(default=None, ge=1, description="not given: chosen from the free memory")
 
 
 class MPGPConfig(_Section):
     """The matching-pursuit sparse Gaussian process that the exact one is compared with."""
 
-    n_regressors: int = Field(2000, ge=1)
+    n_regressors: int = Field(default=2000, ge=1)
 
 
 class Config(_Section):
     """A whole experiment; every value has a default that suits HumanEva-I."""
 
-    random_state: int = Field(0, ge=0)
+    random_state: int = Field(default=0, ge=0)
     data: DataConfig = DataConfig()
     silhouette: SilhouetteConfig = SilhouetteConfig()
     descriptor: DescriptorConfig = DescriptorConfig()

@@ -270,5 +270,5 @@ def _label(recording: _Recording, numbers: NDArray[np.int64], edges: NDArray[np.
 
 def _join(parts: list[Samples], total: int) -> Samples:
     columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
-    joined = [np.concatenate([getattr(part, column) for part in parts]) for column in columns]
-    return Samples(*joined, n_empty=total - len(joined[1]))
+    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in columns}
+    return Samples(**joined, n_empty=total - len(joined["poses"]))

@@ -31,13 +31,13 @@ def draw_contour(image: Image, mask: NDArray[np.uint8]) -> None:
 def draw_skeleton(image: Image, pixels: FloatArray, skeleton: Skeleton, thickness: int = 4) -> None:
     """Draw bones and joints at `pixels` (J, 2) into `image`; those that are not finite are left out."""
     points = np.round(np.where(np.isfinite(pixels), pixels, 0) * 2**_SUBPIXEL_BITS).astype(int)
-    known = np.isfinite(pixels).all(axis=1)
+    known = [bool(np.isfinite(pixel).all()) for pixel in pixels]
     for parent, child in skeleton.bones:
         if known[parent] and known[child]:
             ends = (tuple(points[parent]), tuple(points[child]))
             for width, colour in ((thickness + 3, PAPER), (thickness, SIDE_COLOURS[skeleton.side(child)])):
                 cv2.line(image, *ends, colour, width, cv2.LINE_AA, _SUBPIXEL_BITS)
-    for joint in np.flatnonzero(known):
+    for joint in (index for index, drawn in enumerate(known) if drawn):
         radius = int((thickness * 0.9) * 2**_SUBPIXEL_BITS)
         colour = SIDE_COLOURS[skeleton.side(joint)]
         cv2.circle(image, tuple(points[joint]), radius, colour, -1, cv2.LINE_AA, _SUBPIXEL_BITS)

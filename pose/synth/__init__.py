@@ -5,6 +5,6 @@ body does), `markers` and `mocap` (what motion capture records of it), `figure`,
 see of it), `trial` and `writer` (streams and files).
 """
 
-from pose.synth.writer import NOTICE, Progress, synthesize
+from pose.synth.writer import DEFAULT_FRAMES, NOTICE, Progress, synthesize
 
-__all__ = ["NOTICE", "Progress", "synthesize"]
+__all__ = ["DEFAULT_FRAMES", "NOTICE", "Progress", "synthesize"]

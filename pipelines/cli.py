@@ -1,0 +1,289 @@
+"""The command line: it parses, calls a pipeline, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pipelines.errors import UsageError
+from pose.errors import DataError
+
+EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="pose",
+    help="3D human poses from video silhouettes, by an exact Gaussian process.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+# Progress and notes go to the error stream, so that the output can be piped.
+notes = Console(stderr=True)
+output = Console()
+
+DataArgument = Annotated[Path, typer.Argument(help="HumanEva-I tree: the folder that holds S1, S2, ...")]
+ModelOption = Annotated[Path, typer.Option("--model", "-m", help="The model file, .h5.")]
+MasksOption = Annotated[
+    Path | None, typer.Option(help="Folder of ready-made silhouettes, S1/Walking_1_(C1)/ or .avi, frame by frame.")
+]
+WorkOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep the silhouettes of finished videos here and reuse them. Default: beside the model, until done."
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
+) -> None:
+    del debug  # `main` looks for it, as it must hold for errors that typer never sees
+    if show_version:
+        print(f"gbcd-pose {version('gbcd-pose')}")
+        raise typer.Exit
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the data, model, pictures and video; overwritten.")] = Path(
+        "pose-demo"
+    ),
+) -> None:
+    """Synthesize a small data set, train, evaluate and predict a video: the whole job in a minute or two."""
+    from pipelines.demo import run_demo
+    from pipelines.report import error_table
+
+    with _reporter() as reporter:
+        evaluation = run_demo(out, reporter)
+    output.print(error_table(evaluation))
+    print(f"\nmodel     {out / 'model.h5'}")
+    print(f"picture   {out / 'report.png'}")
+    print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")
+    print(f"next      pose info {out / 'model.h5'};   pose train YOUR_DATA --model my.h5")
+
+
+@app.command()
+def synth(
+    out: Annotated[Path, typer.Argument(help="Folder to make.")],
+    subjects: Annotated[str, typer.Option(help="Comma-separated, of S1 to S4.")] = "S1",
+    actions: Annotated[str, typer.Option(help="Comma-separated, of Walking, Jog and Box.")] = "Walking,Jog,Box",
+    frames: Annotated[int | None, typer.Option(help="Toolkit frames of a trial.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    overwrite: Annotated[bool, typer.Option(help="Replace a synthetic data set that is there.")] = False,
+) -> None:
+    """Make a synthetic data set in the HumanEva-I on-disk format."""
+    from pipelines.synthesize import synthesize_with_progress
+    from pose.synth import DEFAULT_FRAMES
+
+    with _reporter() as reporter:
+        synthesize_with_progress(
+            out,
+            reporter,
+            subjects=_split(subjects),
+            actions=_split(actions),
+            n_frames=DEFAULT_FRAMES if frames is None else frames,
+            seed=seed,
+            overwrite=overwrite,
+        )
+    print(f"made {out};   next: pose train {out} --model model.h5")
+
+
+@app.command()
+def train(
+    data: DataArgument,
+    model: ModelOption,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="TOML settings; the defaults suit HumanEva-I.")
+    ] = None,
+    masks: MasksOption = None,
+    work: WorkOption = None,
+) -> None:
+    """Train a model on the Train partition of a HumanEva-I tree. A run that was stopped goes on where it was."""
+    from pipelines.config import load_config
+    from pipelines.store import save_model
+    from pipelines.train import train as run
+
+    settings = load_config(config)
+    _check_target(model)
+    folder = work or model.with_name(f"{model.name}.work")
+    with _reporter() as reporter:
+        trained = run(data, settings, reporter, masks=masks, work=folder)
+        save_model(model, trained)
+    if work is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"wrote {model};   next: pose eval {data} --model {model}")
+
+
+@app.command("eval")
+def evaluate(
+    data: DataArgument,
+    model: ModelOption,
+    partition: Annotated[str, typer.Option(help="Train, Validate or Test.")] = "Validate",
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write the errors here, as JSON.")] = None,
+    png: Annotated[Path | None, typer.Option(help="The picture. Default: beside the model.")] = None,
+    masks: MasksOption = None,
+    work: WorkOption = None,
+) -> None:
+    """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
+    from pipelines.evaluate import evaluate as run
+    from pipelines.files import atomic_path
+    from pipelines.report import error_table, save_picture
+    from pipelines.store import load_model
+    from pose.humaneva.partitions import PARTITION_NAMES
+
+    if partition not in PARTITION_NAMES:
+        raise UsageError(f"--partition {partition}: there are {', '.join(PARTITION_NAMES)}")
+    picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
+    for target in (picture, *([json_path] if json_path else [])):
+        _check_target(target)
+    trained = load_model(model)
+    with _reporter() as reporter:
+        evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
+        save_picture(picture, evaluation)
+    if json_path:
+        with atomic_path(json_path) as temporary:
+            temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
+    output.print(error_table(evaluation))
+    print(f"picture {picture}")
+
+
+@app.command()
+def predict(
+    videos: Annotated[list[Path], typer.Argument(help="Videos, or folders of numbered stills.")],
+    model: ModelOption,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    background: Annotated[
+        list[Path] | None,
+        typer.Option("--background", "-b", help="The empty scene, video or picture; may be repeated."),
+    ] = None,
+    masks: Annotated[bool, typer.Option("--masks", help="The videos are ready-made silhouettes.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace results that are there.")] = False,
+) -> None:
+    """Predict the poses of videos: joints as CSV and HDF5, and an overlay video, for each."""
+    from pipelines.predict import predict_videos
+    from pipelines.store import load_model
+
+    missing = [str(path) for path in (*videos, *(background or [])) if not path.exists()]
+    if missing:
+        raise UsageError(f"no such file: {', '.join(missing)}")
+    trained = load_model(model)
+    with _reporter() as reporter:
+        faults = predict_videos(
+            videos,
+            trained,
+            background or [],
+            out,
+            reporter,
+            model_name=model.name,
+            ready_masks=masks,
+            overwrite=overwrite,
+        )
+    for fault in faults:
+        _print_error(fault)
+    if faults:
+        raise typer.Exit(EXIT_FAILURE)
+
+
+@app.command()
+def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) -> None:
+    """Show what a model file holds."""
+    from pipelines.store import load_model
+
+    trained = load_model(model)
+    summary, settings, skeleton = trained.summary, trained.config, trained.skeleton
+    table = Table(title=str(model), show_header=False)
+    rows = {
+        "software": summary["software"],
+        "training samples": f"{summary['n_train']} ({summary['n_without_person']} frames without a person left out)",
+        "subjects": _counts(summary["subjects"]),
+        "actions": _counts(summary["actions"]),
+        "cameras": _counts(summary["cameras"]),
+        "poses": f"{len(skeleton)} joints, mm, relative to the {skeleton.names[skeleton.root]}, {trained.axes} axes",
+        "descriptor": f"{settings.descriptor.n_points} edge points, {trained.histosc.codebook_.n_words_} words",
+        "gaussian process": f"{settings.gp.kernel}, noise {summary['noise']:.3g}, "
+        f"gradient {summary['gradient_norm']:.2g}{'' if summary['converged'] else ' (not converged)'}",
+        "mpgp": f"{summary['n_regressors']} regressors",
+        "seconds": _counts(summary["seconds"]),
+        "config": settings.model_dump_json(exclude_defaults=True),
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    output.print(table)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _counts(counts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _check_target(path: Path) -> None:
+    """A result that cannot be written is better known before the work than after."""
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: its folder does not exist; make it first")
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder, a file name is needed")
+
+
+@contextlib.contextmanager
+def _reporter() -> Iterator[Any]:
+    from pipelines.progress import ConsoleReporter
+
+    reporter = ConsoleReporter(notes)
+    with reporter.drawing():
+        yield reporter
+
+
+def _print_error(text: str) -> None:
+    notes.print(f"error: {' '.join(text.split())}", style="red", highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    del category
+    notes.print(f"warning: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def main() -> None:
+    """Run the command line; every error is one line, and its traceback is shown with ``--debug`` alone."""
+    debug = "--debug" in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    warnings.showwarning = _print_warning  # type: ignore[assignment]
+    try:
+        app()
+    except UsageError as error:
+        _fail(error, str(error), EXIT_USAGE, debug)
+    except DataError as error:
+        _fail(error, str(error), EXIT_FAILURE, debug)
+    except OSError as error:
+        _fail(error, f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_FAILURE, debug)
+    except MemoryError as error:
+        _fail(
+            error, "not enough memory; try a larger data.stride or a smaller gp.memory_budget_mb", EXIT_FAILURE, debug
+        )
+    except Exception as error:
+        text = f"{type(error).__name__}: {error} (a fault of this program; --debug shows where)"
+        _fail(error, text, EXIT_FAILURE, debug)
+
+
+def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:
+    if debug:
+        traceback.print_exception(error)
+    _print_error(text)
+    sys.exit(code)

@@ -1,0 +1,127 @@
+"""Error tables for the screen and pictures of results for a colleague."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure, SubFigure
+from numpy.typing import NDArray
+from rich.table import Table
+
+from pipelines.evaluate import METHODS, Evaluation
+from pipelines.files import atomic_path
+from pose.skeleton import Skeleton
+
+LABELS = {"gbcd": "GBCD (exact GP)", "mpgp": "MPGP (sparse GP)", "mean_pose": "training-mean pose"}
+# Okabe and Ito's colours, which colour-blind readers tell apart too.
+METHOD_COLOURS = {"gbcd": "#0072B2", "mpgp": "#E69F00", "mean_pose": "#B0B0B0"}
+SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
+_N_EXAMPLES = 5
+
+
+def error_table(evaluation: Evaluation) -> Table:
+    """Mean joint errors, mm, overall and by subject, action, camera and joint."""
+    table = Table(title=f"mean joint error, mm, {len(evaluation.samples)} samples of {evaluation.partition}")
+    table.add_column("")
+    for method in METHODS:
+        table.add_column(LABELS[method], justify="right")
+    sections = {
+        "": {"15 joints (the paper's)": evaluation.means(), "14, without the root": evaluation.means_without_root()},
+        "subject": evaluation.by("subject"),
+        "action": evaluation.by("action"),
+        "camera": evaluation.by("camera"),
+        "joint": evaluation.by_joint(),
+    }
+    for section, rows in sections.items():
+        for name, errors in rows.items():
+            label = f"{section} {name}".strip().replace("_", " ")
+            table.add_row(label, *(f"{errors[method]:.1f}" for method in METHODS), style=None if section else "bold")
+        table.add_section()
+    return table
+
+
+def save_picture(path: Path, evaluation: Evaluation) -> None:
+    """Draw examples from the best to the worst, errors by action and joint, and their distribution, as PNG."""
+    figure = Figure(figsize=(13, 9), layout="constrained")
+    FigureCanvasAgg(figure)
+    means = evaluation.means()
+    figure.suptitle(
+        f"Mean joint error on {evaluation.partition} ({len(evaluation.samples)} samples): "
+        + ",  ".join(f"{LABELS[method]} {means[method]:.1f} mm" for method in METHODS),
+        fontsize=13,
+    )
+    examples, charts = np.ravel(figure.subfigures(2, 1, height_ratios=(1, 1.15)))
+    _draw_examples(examples, evaluation)
+    by_action, by_joint, distribution = charts.subplots(1, 3, width_ratios=(1.1, 1.5, 1.2))
+    _draw_bars(by_action, evaluation.by("action"), "by action")
+    _draw_bars(by_joint, evaluation.by_joint(), "by joint")
+    _draw_distribution(distribution, evaluation)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=110)
+
+
+def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
+    """Silhouette beside predicted pose over the true one, at quantiles of the error."""
+    errors = evaluation.errors["gbcd"].mean(axis=1)
+    order = np.argsort(errors)
+    ranks = np.linspace(0.02, 0.98, _N_EXAMPLES)
+    axes = figure.subplots(1, 2 * _N_EXAMPLES)
+    for number, rank in enumerate(ranks):
+        row = order[int(rank * (len(order) - 1))]
+        silhouette, pose = axes[2 * number], axes[2 * number + 1]
+        edges = evaluation.samples.edges[row]
+        silhouette.scatter(edges[:, 0], -edges[:, 1], s=2, color="#202020")
+        for poses, colour in ((evaluation.samples.poses, "#C8C8C8"), (evaluation.predictions["gbcd"], None)):
+            _draw_pose(pose, _front_view(poses[row], evaluation.axes), evaluation.skeleton, colour)
+        sample = evaluation.samples
+        name = f"{sample.subject[row]} {sample.action[row]}\n{sample.camera[row]} frame {sample.frame[row]}"
+        silhouette.set_title(name, fontsize=8)
+        pose.set_title(f"{errors[row]:.0f} mm\n{rank:.0%} of samples are better", fontsize=8)
+        for panel in (silhouette, pose):
+            panel.set_aspect("equal")
+            panel.axis("off")
+
+
+def _front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:
+    """Right and up, (15, 2), of a pose in camera axes (y down) or world axes (z up)."""
+    return pose[:, [0, 2]] if axes == "world" else pose[:, [0, 1]] * [1, -1]
+
+
+def _draw_pose(axes: Axes, points: NDArray[np.float64], skeleton: Skeleton, colour: str | None) -> None:
+    for parent, child in skeleton.bones:
+        axes.plot(
+            *points[[parent, child]].T,
+            color=colour or SIDE_COLOURS[skeleton.side(child)],
+            linewidth=5 if colour else 2,
+            solid_capstyle="round",
+        )
+
+
+def _draw_bars(axes: Axes, rows: dict[str, dict[str, float]], title: str) -> None:
+    """Horizontal bars, one group a row."""
+    positions = np.arange(len(rows))
+    height = 0.8 / len(METHODS)
+    for number, method in enumerate(METHODS):
+        values = [errors[method] for errors in rows.values()]
+        axes.barh(positions + number * height, values, height, label=LABELS[method], color=METHOD_COLOURS[method])
+    axes.set_yticks(positions + height, [name.replace("_", " ") for name in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("mean joint error, mm")
+    axes.set_title(title, fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_distribution(axes: Axes, evaluation: Evaluation) -> None:
+    for method in METHODS:
+        errors = np.sort(evaluation.errors[method].mean(axis=1))
+        axes.plot(errors, np.linspace(0, 100, len(errors)), label=LABELS[method], color=METHOD_COLOURS[method], lw=2)
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("error of a sample below, mm")
+    axes.set_ylabel("% of samples")
+    axes.set_title("distribution", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)

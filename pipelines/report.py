@@ -15,21 +15,22 @@ from pipelines.evaluate import METHODS, Evaluation
 from pipelines.files import atomic_path
 from pose.skeleton import Skeleton
 
-LABELS = {"gbcd": "GBCD (exact GP)", "mpgp": "MPGP (sparse GP)", "mean_pose": "training-mean pose"}
+LABELS = {"gbcd": "GBCD (exact)", "mpgp": "MPGP (sparse)", "mean_pose": "mean pose"}
 # Okabe and Ito's colours, which colour-blind readers tell apart too.
 METHOD_COLOURS = {"gbcd": "#0072B2", "mpgp": "#E69F00", "mean_pose": "#B0B0B0"}
 SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
-_N_EXAMPLES = 5
+TRUE_POSE_COLOUR = "#C8C8C8"
+_EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)  # quantiles of the error
 
 
 def error_table(evaluation: Evaluation) -> Table:
     """Mean joint errors, mm, overall and by subject, action, camera and joint."""
     table = Table(title=f"mean joint error, mm, {len(evaluation.samples)} samples of {evaluation.partition}")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for method in METHODS:
-        table.add_column(LABELS[method], justify="right")
+        table.add_column(LABELS[method], justify="right", no_wrap=True)
     sections = {
-        "": {"15 joints (the paper's)": evaluation.means(), "14, without the root": evaluation.means_without_root()},
+        "": {"15 joints": evaluation.means(), "14, without the root": evaluation.means_without_root()},
         "subject": evaluation.by("subject"),
         "action": evaluation.by("action"),
         "camera": evaluation.by("camera"),
@@ -48,12 +49,15 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
     figure = Figure(figsize=(13, 9), layout="constrained")
     FigureCanvasAgg(figure)
     means = evaluation.means()
+    grid = figure.add_gridspec(2, 1, height_ratios=(1, 1.15))
     figure.suptitle(
         f"Mean joint error on {evaluation.partition} ({len(evaluation.samples)} samples): "
-        + ",  ".join(f"{LABELS[method]} {means[method]:.1f} mm" for method in METHODS),
-        fontsize=13,
+        + ",  ".join(f"{LABELS[method]} {means[method]:.1f} mm" for method in METHODS)
+        + "\nsilhouettes, and the predicted pose (colour) over the true one (grey)",
+        fontsize=12,
     )
-    examples, charts = np.ravel(figure.subfigures(2, 1, height_ratios=(1, 1.15)))
+    examples = figure.add_subfigure(grid[0])
+    charts = figure.add_subfigure(grid[1])
     _draw_examples(examples, evaluation)
     by_action, by_joint, distribution = charts.subplots(1, 3, width_ratios=(1.1, 1.5, 1.2))
     _draw_bars(by_action, evaluation.by("action"), "by action")
@@ -64,25 +68,26 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
 
 
 def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
-    """Silhouette beside predicted pose over the true one, at quantiles of the error."""
+    """Silhouettes beside the predicted poses, over the true ones, at quantiles of the error."""
     errors = evaluation.errors["gbcd"].mean(axis=1)
     order = np.argsort(errors)
-    ranks = np.linspace(0.02, 0.98, _N_EXAMPLES)
-    axes = figure.subplots(1, 2 * _N_EXAMPLES)
-    for number, rank in enumerate(ranks):
-        row = order[int(rank * (len(order) - 1))]
-        silhouette, pose = axes[2 * number], axes[2 * number + 1]
-        edges = evaluation.samples.edges[row]
-        silhouette.scatter(edges[:, 0], -edges[:, 1], s=2, color="#202020")
-        for poses, colour in ((evaluation.samples.poses, "#C8C8C8"), (evaluation.predictions["gbcd"], None)):
+    samples = evaluation.samples
+    grid = figure.add_gridspec(1, len(_EXAMPLES))
+    for column, quantile in enumerate(_EXAMPLES):
+        panel = figure.add_subfigure(grid[column])
+        row = order[round(quantile * (len(order) - 1))]
+        panel.suptitle(
+            f"{errors[row]:.0f} mm ({quantile:.0%} are better)\n"
+            f"{samples.subject[row]} {samples.action[row]}, {samples.camera[row]}, frame {samples.frame[row]}",
+            fontsize=9,
+        )
+        silhouette, pose = panel.subplots(1, 2)
+        silhouette.scatter(samples.edges[row, :, 0], -samples.edges[row, :, 1], s=2, color="#202020")
+        for poses, colour in ((samples.poses, TRUE_POSE_COLOUR), (evaluation.predictions["gbcd"], None)):
             _draw_pose(pose, _front_view(poses[row], evaluation.axes), evaluation.skeleton, colour)
-        sample = evaluation.samples
-        name = f"{sample.subject[row]} {sample.action[row]}\n{sample.camera[row]} frame {sample.frame[row]}"
-        silhouette.set_title(name, fontsize=8)
-        pose.set_title(f"{errors[row]:.0f} mm\n{rank:.0%} of samples are better", fontsize=8)
-        for panel in (silhouette, pose):
-            panel.set_aspect("equal")
-            panel.axis("off")
+        for axes in (silhouette, pose):
+            axes.set_aspect("equal")
+            axes.axis("off")
 
 
 def _front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:

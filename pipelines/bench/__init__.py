@@ -1,0 +1,1 @@
+"""Benchmarks: seconds, kernel passes and residuals side by side in one run."""

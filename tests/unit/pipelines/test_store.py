@@ -1,0 +1,112 @@
+"""The model file: what goes in comes out, and whatever else is found there is refused in one line."""
+
+import h5py
+import numpy as np
+import pytest
+
+from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.config import Config
+from pipelines.model import PoseModel
+from pipelines.store import load_model, save_model
+from pose import Codebook, HistoSC
+from pose.errors import DataError
+from pose.skeleton import HUMANEVA_15
+
+
+@pytest.fixture(scope="module")
+def model() -> PoseModel:
+    rng = np.random.default_rng(0)
+    histograms, outputs = rng.dirichlet(np.ones(6), 40), rng.normal(size=(40, 45)) * 100
+    outputs[:, :3] = 0  # the root
+    gp = GBCDRegressor(kernel="isotropic", gamma=0.1, noise=0.1, input_scaling="global").fit(histograms, outputs)
+    mpgp = MatchingPursuitGP(gp.kernel_, gp.noise_, n_regressors=7, random_state=0)
+    mpgp.fit(gp.scale_inputs(histograms), outputs)
+    histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
+    return PoseModel(
+        Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, {"n_train": 40, "noise": 0.1}
+    )
+
+
+@pytest.fixture
+def path(model, tmp_path):
+    path = tmp_path / "m.h5"
+    save_model(path, model)
+    return path
+
+
+def test_a_model_reads_back_and_predicts_the_same(model, path):
+    again = load_model(path)
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(again.predict_mpgp(new), model.predict_mpgp(new))
+    np.testing.assert_array_equal(again.mean_pose, model.mean_pose)
+    assert (again.config, again.skeleton, again.summary) == (model.config, model.skeleton, model.summary)
+    assert (again.predict(new)[:, 0] == 0).all()
+    points = np.random.default_rng(2).random((50, 2)) * 100
+    np.testing.assert_array_equal(again.histosc.histogram(points), model.histosc.histogram(points))
+
+
+def test_the_file_says_what_it_is(path):
+    with h5py.File(path) as file:
+        assert file.attrs["format"] == "pose-model"
+        assert file.attrs["version"] == 1
+        assert set(file) == {"gp", "histosc", "mean_pose", "mpgp", "skeleton"}
+        file.visititems(lambda name, item: None if isinstance(item, h5py.Group) else check_plain(name, item))
+
+
+def check_plain(name, dataset):
+    """Nothing in the file could run code when read."""
+    assert dataset.dtype.kind in "fiu", name
+
+
+def test_a_failed_write_leaves_the_old_model(model, path, monkeypatch):
+    before = path.read_bytes()
+    monkeypatch.setattr(GBCDRegressor, "get_state", lambda _: {"coef": object()})
+    with pytest.raises(TypeError):
+        save_model(path, model)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_truncated_and_foreign_files_are_refused(path):
+    whole = path.read_bytes()
+    for content in (b"", b"hello", whole[: len(whole) // 2], whole[:-1]):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"m\.h5: (is not a model file, or is truncated|is damaged)"):
+            load_model(path)
+
+
+def test_another_hdf5_file_is_refused(path):
+    with h5py.File(path, "w") as file:
+        file["x"] = [1]
+    with pytest.raises(DataError, match="is an HDF5 file but not a model made by 'pose train'"):
+        load_model(path)
+
+
+def test_another_version_is_refused(path):
+    with h5py.File(path, "a") as file:
+        file.attrs["version"] = 2
+    with pytest.raises(DataError, match="has format version 2, this software reads 1; train it again"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("part", ["gp/coef", "mpgp", "histosc/centers", "mean_pose", "skeleton"])
+def test_missing_parts_are_named(path, part):
+    with h5py.File(path, "a") as file:
+        del file[part]
+    with pytest.raises(DataError, match=r"m\.h5: is damaged"):
+        load_model(path)
+
+
+def test_parts_that_do_not_fit_together_are_refused(path):
+    with h5py.File(path, "a") as file:
+        coef = file["gp/coef"][:-1]
+        del file["gp/coef"]
+        file["gp/coef"] = coef
+    with pytest.raises(DataError, match=r"gp/X_train has the shape \(40, 6\), expected \(39, 6\)"):
+        load_model(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"none\.h5: no such model file"):
+        load_model(tmp_path / "none.h5")

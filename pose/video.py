@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,11 +32,12 @@ class VideoFrame:
     Parameters
     ----------
     index : int
-        0-based position in the file.
+        0-based position in the file. Of a still, its number less 1, or its number where they count from 0: a picture
+        that is missing leaves a gap and does not move the others.
     time : float
-        Seconds from the start, as the container says; the index over the rate where it says nothing.
+        Seconds from the first frame, as the container says; the index over the rate where it says nothing.
     image : ndarray of shape (height, width, 3), uint8
-        Blue, green, red.
+        Blue, green, red; upright where the container says how the camera was held.
     """
 
     index: int
@@ -43,7 +47,10 @@ class VideoFrame:
 
 @dataclass(frozen=True)
 class VideoInfo:
-    """What a video's header announces; the frame count may be wrong and is 0 where it is not stated."""
+    """The size of a video's pictures, and what its header announces.
+
+    The frame count may be wrong, and is 0 where it is not stated; so is the rate.
+    """
 
     width: int
     height: int
@@ -52,7 +59,7 @@ class VideoInfo:
 
 
 def probe(path: str | Path) -> VideoInfo:
-    """Read a video's header, or the first still and the count of a folder.
+    """Read a video's header and first frame, or the first still and the count of a folder.
 
     Raises
     ------
@@ -60,14 +67,13 @@ def probe(path: str | Path) -> VideoInfo:
         If the path is missing, or is neither a video nor a folder of stills.
     """
     path = Path(path)
+    height, width = next(read_frames(path)).image.shape[:2]
     if path.is_dir():
-        stills = list_stills(path)
-        height, width = _read_still(stills[0]).shape[:2]
-        return VideoInfo(width, height, _STILL_RATE, len(stills))
+        return VideoInfo(width, height, _STILL_RATE, len(list_stills(path)))
     with _open(path) as container:
         stream = container.streams.video[0]
         rate = float(stream.average_rate or stream.guessed_rate or 0)
-        return VideoInfo(stream.width, stream.height, rate, stream.frames)
+        return VideoInfo(width, height, rate, stream.frames)
 
 
 def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> Iterator[VideoFrame]:
@@ -89,7 +95,7 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
     Raises
     ------
     DataError
-        If the path is missing, unreadable or holds no picture.
+        If the path is missing or unreadable, or holds no picture or pictures of several sizes.
 
     Warns
     -----
@@ -106,50 +112,84 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
 
 
 _STILL_RATE = 60.0  # stills carry no clock; HumanEva's is 60 Hz
+_RATE_DENOMINATOR = 1001  # of television's rates
 
 
 def list_stills(folder: Path) -> list[Path]:
-    """The numbered pictures of a folder, in the order of their trailing digits.
+    """The numbered pictures of a folder, in the order of their trailing digits; hidden files are no pictures.
 
     Raises
     ------
     DataError
-        If there is none.
+        If there is none, or two carry the same number.
     """
-    numbered = [
-        (int(digits.group(1)), path)
-        for path in folder.iterdir()
-        if path.suffix.lower() in STILL_SUFFIXES and (digits := re.search(r"(\d+)$", path.stem))
-    ]
-    if not numbered:
+    return list(_numbered_stills(folder).values())
+
+
+def _numbered_stills(folder: Path) -> dict[int, Path]:
+    """Pictures by number, ascending."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder")
+    stills: dict[int, Path] = {}
+    for path in sorted(folder.iterdir()):
+        digits = re.search(r"[0-9]+$", path.stem)
+        if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
+            continue
+        twin = stills.setdefault(int(digits.group()), path)
+        if twin != path:
+            raise DataError(f"{folder}: {twin.name} and {path.name} carry the same number; keep one of them")
+    if not stills:
         raise DataError(f"{folder}: holds no numbered pictures ({' '.join(STILL_SUFFIXES)})")
-    return [path for _, path in sorted(numbered)]
+    return dict(sorted(stills.items()))
 
 
 def _read_still(path: Path) -> Image:
     # cv2.imread returns None in silence for paths it cannot encode, so the bytes are read here.
-    image = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_COLOR)
+    content = np.frombuffer(path.read_bytes(), np.uint8)
+    image = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
     if image is None:
         raise DataError(f"{path}: is not a picture")
     return np.asarray(image, dtype=np.uint8)
 
 
 def _decode_stills(folder: Path) -> Iterator[VideoFrame]:
-    for index, path in enumerate(list_stills(folder)):
-        yield VideoFrame(index, index / _STILL_RATE, _read_still(path))
+    stills = _numbered_stills(folder)
+    origin = min(1, *stills)  # tools number from 0 or from 1
+    shape = None
+    for number, path in stills.items():
+        image = _read_still(path)
+        shape = _same_shape(image, shape, str(path))
+        index = number - origin
+        yield VideoFrame(index, index / _STILL_RATE, image)
+
+
+def _same_shape(image: Image, shape: tuple[int, ...] | None, where: str) -> tuple[int, ...]:
+    """The picture's shape, which must be that of the pictures before it."""
+    if shape is not None and image.shape != shape:
+        raise DataError(
+            f"{where}: the picture is {image.shape[1]} x {image.shape[0]} pixels, "
+            f"those before it are {shape[1]} x {shape[0]}; every picture must have one size"
+        )
+    return image.shape
 
 
 def _open(path: Path) -> av.container.InputContainer:
     if not path.exists():
         raise DataError(f"{path}: no such video")
     try:
-        container = av.open(str(path))
+        container = av.open(_address(path))
     except (av.FFmpegError, OSError) as error:
         raise DataError(f"{path}: cannot be opened as a video ({error.strerror or error})") from error
-    if not container.streams.video:
+    is_text = container.format.name == "tty"  # FFmpeg draws any .txt file as pictures of its letters
+    if is_text or not container.streams.video:
         container.close()
-        raise DataError(f"{path}: holds no video stream")
+        raise DataError(f"{path}: " + ("is a text file, not a video" if is_text else "holds no video stream"))
     return container
+
+
+def _address(path: Path) -> str:
+    """The path as FFmpeg takes it: absolute, as it would read the ``a`` of ``a:b.avi`` as a protocol."""
+    return str(path.absolute())
 
 
 def _decode_video(path: Path) -> Iterator[VideoFrame]:
@@ -158,6 +198,8 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
         stream.thread_type = "AUTO"
         rate = float(stream.average_rate or stream.guessed_rate or _STILL_RATE)
         index = 0
+        start = None
+        shape = None
         fault = ""
         frames = container.decode(stream)
         while True:
@@ -169,13 +211,22 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
                 fault = f" ({error.strerror or error})"
                 break
             time = float(frame.time) if frame.time is not None else index / rate
-            yield VideoFrame(index, time, frame.to_ndarray(format="bgr24").astype(np.uint8, copy=False))
+            start = time if start is None else start
+            image = _upright(frame)
+            shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
+            yield VideoFrame(index, time - start, image)
             index += 1
         if index == 0:
             raise DataError(f"{path}: no frame could be decoded{fault}")
         if fault or index < stream.frames:
             announced = f" of the {stream.frames} announced" if stream.frames else ""
-            warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=2)
+            warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=3)
+
+
+def _upright(frame: av.VideoFrame) -> Image:
+    """A frame's picture, turned as the container's display matrix says: phones record one way and note the other."""
+    image = frame.to_ndarray(format="bgr24")
+    return np.ascontiguousarray(np.rot90(image, round(frame.rotation / 90)), dtype=np.uint8)
 
 
 class VideoWriter:
@@ -190,25 +241,64 @@ class VideoWriter:
     width, height : int
         Picture size in pixels; an odd one is cut by a row or column, which H.264's 4:2:0 needs.
     rate : float
-        Frames per second.
+        Frames per second; 30000 / 1001 and its like are kept exactly.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written there, or no picture was written when the context ends.
+    ValueError
+        If the size or the rate can be no video's, or a picture has another size.
     """
 
     def __init__(self, path: str | Path, width: int, height: int, rate: float = 60.0) -> None:
         self.path = Path(path)
+        exact_rate = Fraction(rate).limit_denominator(_RATE_DENOMINATOR) if math.isfinite(rate) else Fraction(0)
+        if min(width, height) < 2 or exact_rate <= 0:
+            raise ValueError(f"{self.path}: no video has {width} x {height} pixels at {rate:g} frames a second")
+        with self._faults_named():
+            is_folder = self.path.is_dir()
+        if is_folder:
+            raise DataError(f"{self.path}: cannot be written, it is a folder; name a file")
+        if not self.path.parent.is_dir():
+            raise DataError(f"{self.path}: cannot be written, there is no folder {self.path.parent}; make it first")
         self._temporary = self.path.with_name(f".{self.path.name}.part")
-        self._size = (height - height % 2, width - width % 2)
-        self._container = av.open(str(self._temporary), mode="w", format="mp4")
-        self._stream = self._container.add_stream("libx264", rate=round(rate))
-        self._stream.height, self._stream.width = self._size
+        self._shape = (height, width, 3)
+        self._n_written = 0
+        self._container = av.open(_address(self._temporary), mode="w", format="mp4")
+        self._stream = self._container.add_stream("libx264", rate=exact_rate)
+        self._stream.height, self._stream.width = height - height % 2, width - width % 2
         self._stream.pix_fmt = "yuv420p"
         self._stream.options = {"crf": "21", "preset": "veryfast"}
 
     def write(self, image: Image) -> None:
         """Append one (height, width, 3) BGR picture."""
-        height, width = self._size
-        picture = np.ascontiguousarray(image[:height, :width])
-        for packet in self._stream.encode(av.VideoFrame.from_ndarray(picture, format="bgr24")):
+        if image.shape != self._shape:
+            raise ValueError(f"{self.path}: expected a picture of shape {self._shape}, found {image.shape}")
+        picture = np.ascontiguousarray(image[: self._stream.height, : self._stream.width])
+        with self._faults_named():
+            self._encode(av.VideoFrame.from_ndarray(picture, format="bgr24"))
+        self._n_written += 1
+
+    def _encode(self, frame: av.VideoFrame | None) -> None:
+        """Encode a frame, or with None what the encoder still holds."""
+        for packet in self._stream.encode(frame):
             self._container.mux(packet)
+
+    @contextmanager
+    def _faults_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (av.FFmpegError, OSError) as error:
+            raise DataError(f"{self.path}: cannot be written ({error.strerror or error})") from error
+
+    def _finish(self) -> None:
+        if self._n_written == 0:
+            raise DataError(f"{self.path}: not written, as there is no picture to write")
+        with self._faults_named():
+            self._encode(None)
+            self._container.close()
+            self._temporary.replace(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -216,11 +306,11 @@ class VideoWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            for packet in self._stream.encode():
-                self._container.mux(packet)
-        self._container.close()
-        if kind is None:
-            self._temporary.replace(self.path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            with suppress(av.FFmpegError, OSError):  # a full disk is full for the end of the file too
+                self._container.close()
+            with suppress(OSError):  # nor may tidying up hide the first error
+                self._temporary.unlink(missing_ok=True)

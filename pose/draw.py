@@ -111,14 +111,17 @@ def overlay_frame(
 
     Returns
     -------
-    ndarray of shape (height, about 2 width, 3), uint8
+    ndarray of shape (height, 2 width, 3), uint8
     """
     picture = image.copy()
     if mask is not None and mask.any():
         draw_contour(picture, mask)
         if pose is not None and axes == "camera":
             draw_skeleton(picture, fit_to_silhouette(pose, mask), skeleton)
-    size = (image.shape[0], image.shape[1] // 2)
-    front = skeleton_panel(pose, skeleton, size, axes=axes, turn=0, title="as the camera sees it")
-    side = skeleton_panel(pose, skeleton, size, axes=axes, turn=90, title="from the side")
-    return np.concatenate([picture, front, side], axis=1)
+    height, width = image.shape[:2]
+    titles = ("as the camera sees it", "from the side") if axes == "camera" else ("along the world's y", "along its x")
+    panels = [
+        skeleton_panel(pose, skeleton, (height, columns), axes=axes, turn=turn, title=title)
+        for title, turn, columns in zip(titles, (0, 90), (width // 2, width - width // 2), strict=True)
+    ]
+    return np.concatenate([picture, *panels], axis=1)

@@ -39,6 +39,13 @@ class PoseSeries:
     axes: str
     provenance: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        shapes = (self.frame.shape, self.time.shape, self.joints.shape)
+        n_frames = len(self.frame)
+        expected = ((n_frames,), (n_frames,), (n_frames, len(self.skeleton), 3))
+        if shapes != expected:
+            raise ValueError(f"frame, time and joints have the shapes {shapes}, expected {expected}")
+
     @property
     def found(self) -> NDArray[np.bool_]:
         """Whether a person was found in each frame, (n,)."""

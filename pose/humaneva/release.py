@@ -49,8 +49,11 @@ class LabelledFrames:
 
 
 def _entries(folder: Path) -> dict[str, Path]:
-    """A folder's content by lower-case name: copies of the release differ in case."""
-    return {path.name.lower(): path for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    """A folder's content by lower-case name: copies of the release differ in case. Nothing where it may not be read."""
+    try:
+        return {path.name.lower(): path for path in sorted(folder.iterdir())}
+    except (NotADirectoryError, FileNotFoundError, PermissionError):
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +150,10 @@ class Sequence:
 
     def labelled(self, partition: str) -> LabelledFrames:
         """The frames of a partition whose motion capture is whole, with their joints."""
+        if partition not in self.partitions:
+            raise DataError(
+                f"{self.name}: has no partition {partition} (it has {', '.join(self.partitions) or 'none'})"
+            )
         first, last = self.partitions[partition]
         numbers = np.arange(max(first, FIRST_USABLE_FRAME), last + 1)
         positions = self.clock.mocap_position(numbers)
@@ -195,8 +202,8 @@ class HumanEva:
         self.partitions = read_partitions(self.root)
         self.subjects = [
             Subject(path.name.upper(), path)
-            for path in sorted(self.root.iterdir())
-            if _SUBJECT.match(path.name) and path.is_dir()
+            for name, path in sorted(_entries(self.root).items())
+            if _SUBJECT.match(name) and path.is_dir()
         ]
 
     def sequences(self, partition: str | None = None) -> list[Sequence]:
@@ -211,22 +218,24 @@ class HumanEva:
         return [path for name, path in _entries(folder).items() if pattern.match(name)]
 
     def _sequences_of(self, subject: Subject) -> list[Sequence]:
-        videos: dict[tuple[str, int], dict[str, Path]] = {}
+        videos: dict[str, dict[str, Path]] = {}
+        names: dict[str, str] = {}
         for path in _entries(subject.part("Image_Data")).values():
             match = _RECORDING.match(path.name)
             if match and (path.is_dir() or (match["suffix"] or "").lower() == ".avi"):
-                videos.setdefault((match["action"], int(match["trial"])), {})[match["camera"].upper()] = path
-        return [
-            Sequence(
-                subject,
-                action,
-                trial,
-                cameras,
-                self.partitions.get((subject.name, f"{action} {trial}"), {}),
-                self.video_frame_shift,
-            )
-            for (action, trial), cameras in sorted(videos.items())
-        ]
+                name = f"{match['action']} {int(match['trial'])}"
+                names.setdefault(name.lower(), name)
+                videos.setdefault(name.lower(), {})[match["camera"].upper()] = path
+        ranges: dict[str, Ranges] = {}
+        for (owner, name), spans in self.partitions.items():
+            if owner.upper() == subject.name:
+                names[name.lower()], ranges[name.lower()] = name, spans  # the table's spelling goes before a file's
+        sequences = []
+        for key, cameras in videos.items():
+            action, trial = names[key].rsplit(" ", 1)
+            spans = ranges.get(key, {})
+            sequences.append(Sequence(subject, action, int(trial), cameras, spans, self.video_frame_shift))
+        return sorted(sequences, key=lambda sequence: (sequence.action.lower(), sequence.trial))
 
 
 def _find_root(path: Path) -> Path:
@@ -234,9 +243,9 @@ def _find_root(path: Path) -> Path:
     if not path.is_dir():
         raise DataError(f"{path}: no such folder")
     candidates = [path, *(child for child in sorted(path.iterdir()) if child.is_dir())]
-    roots = [folder for folder in candidates if any(_is_subject(child) for child in folder.iterdir())]
+    roots = [folder for folder in candidates if any(map(_is_subject, _entries(folder).values()))]
     if not roots:
-        hint = "; it looks like one subject's folder, name its parent" if _is_subject(path) else ""
+        hint = "; it looks like one subject's folder, name its parent" if _is_subject(path.resolve()) else ""
         raise DataError(f"{path}: holds no subject folder (S1, S2, ... with Image_Data in it){hint}")
     if path not in roots and len(roots) > 1:
         raise DataError(f"{path}: holds several data sets, name one: {', '.join(folder.name for folder in roots)}")
@@ -244,4 +253,4 @@ def _find_root(path: Path) -> Path:
 
 
 def _is_subject(path: Path) -> bool:
-    return path.is_dir() and "image_data" in _entries(path)
+    return bool(_SUBJECT.match(path.name)) and "image_data" in _entries(path)

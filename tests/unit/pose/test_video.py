@@ -430,9 +430,10 @@ def test_a_picture_of_another_size_is_refused(tmp_path, shape):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_is_named_and_nothing_left(tmp_path):
+@pytest.mark.parametrize("n", [20, 120], ids=["at the end", "before the end"])
+def test_a_full_disk_is_named_and_nothing_left(tmp_path, n):
     resource = pytest.importorskip("resource")
-    noise = np.random.default_rng(0).integers(0, 255, (20, 96, 128, 3), dtype=np.uint8)
+    noise = np.random.default_rng(0).integers(0, 255, (n, 96, 128, 3), dtype=np.uint8)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))  # files end at 64 KiB, as on a disk that is full
     try:

@@ -29,6 +29,9 @@ MAX_FLOAT32_MAGNITUDE = 2e3
 MIN_FLOAT32_NOISE = 1e-5
 """Below this, float32 rounding can outweigh the noise: the matrix of such tiles need not be positive definite."""
 
+UNIFORM_SHARE = 0.1
+"""Part of the draws by gradient that is even over all rows."""
+
 MAX_PANEL_ROWS = 512
 SYMMETRIC_TILE = 384
 """Both sides of a square tile: 1.1 MiB in float64."""
@@ -252,10 +255,17 @@ class KernelSystem:
         return top[np.argsort(-norms[top], kind="stable")]
 
     def draw_by_gradient(self, G: Float64Array, size: int, rng: np.random.Generator) -> IntArray:
-        """Draw `size` distinct rows with probability proportional to |g_i|^2 (Gumbel top-k)."""
+        """Draw `size` distinct rows (Gumbel top-k), a tenth of them evenly, the others in proportion to |g_i|^2.
+
+        The even share matters where rows nearly repeat: a block's own gradient is zero after its step, and rows that
+        must move again together with a neighbour would wait for ever. On 4,658 HistoSC images with a pool of 2,000,
+        40 n columns did not suffice without it, 20 n did with it; easy problems pay nothing.
+        """
         if size >= self.n:
             return np.arange(self.n)
-        keys = np.log(np.maximum(squared_norms(G), np.finfo(np.float64).tiny)) + rng.gumbel(size=self.n)
+        weights = squared_norms(G)
+        weights += max(UNIFORM_SHARE * weights.mean(), np.finfo(np.float64).tiny)
+        keys = np.log(weights) + rng.gumbel(size=self.n)
         return np.argpartition(-keys, size - 1)[:size]
 
     def _set_precision(self, dtype: np.dtype[np.floating]) -> None:
@@ -336,7 +346,9 @@ class KernelSystem:
 
         def work(pieces: Iterator[tuple[slice, slice]]) -> None:
             for i, j in pieces:
-                values = self.kernel.tile(*self._features(i, j, matrix.dtype))
+                # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
+                # is used so often that the difference shows as drift.
+                values = self.kernel.tile(*self._features(i, j, np.dtype(np.float64)))
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

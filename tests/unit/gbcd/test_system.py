@@ -104,9 +104,34 @@ def test_where_the_gradient_is_large(data):
     assert system.steepest(G) == 9
     assert system.largest(G, 3).tolist() == [9, 5, 300]
     assert system.gradient_norm(G) == 3
-    drawn = system.draw_by_gradient(G, 3, np.random.default_rng(0))
-    assert sorted(drawn) == [5, 9, 300]
     assert len(system.draw_by_gradient(G, N + 5, np.random.default_rng(0))) == N
+
+
+def test_draws_follow_the_gradient_and_leave_nobody_out(data):
+    X, kernel, noise, _ = data
+    system = KernelSystem(X, kernel, noise, 0)
+    G = np.zeros((N, 1))
+    G[[5, 9]] = [[1.0], [2.0]]
+    draws = [system.draw_by_gradient(G, 1, np.random.default_rng(seed))[0] for seed in range(2000)]
+    counts = np.bincount(draws, minlength=N)
+    # A row's chance is |g|^2 plus a tenth of the mean, of 1.1 sums: 4 / 5.5 and 1 / 5.5, the others 0.5 / 5.5 together.
+    assert counts[9] / 2000 == pytest.approx(4 / 5.5, abs=0.04)
+    assert counts[5] / 2000 == pytest.approx(1 / 5.5, abs=0.04)
+    others = np.delete(counts, [5, 9])
+    assert others.sum() / 2000 == pytest.approx(0.5 / 5.5, abs=0.03)
+    assert (others > 0).sum() > 100
+    distinct = system.draw_by_gradient(G, 50, np.random.default_rng(0))
+    assert len(np.unique(distinct)) == 50
+    assert {5, 9} <= set(distinct)
+
+
+def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
+    X, kernel, noise, Kbar = data
+    system = KernelSystem(X, kernel, noise, 10**9)
+    assert system.keeps_matrix
+    assert system.dtype == np.float32
+    values = system.panel(np.arange(N), np.arange(N))
+    np.testing.assert_allclose(values, Kbar - noise * np.eye(N), rtol=0, atol=6.1e-8)  # half a unit of float32 at 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -227,14 +228,23 @@ def _edges_of(recording: _Recording, source: Masks, config: Config, work: Path |
     key.update(json.dumps(settings).encode())
     key.update(recording.labels.numbers.tobytes())
     path = work / f"edges-{key.hexdigest()[:24]}.npz"
-    if path.exists():
-        with np.load(path) as cached:
-            return cached["numbers"], cached["edges"]
+    cached = _load_edges(path)
+    if cached is not None:
+        return cached
     numbers, edges = _compute_edges(recording, source, config)
     work.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
         np.savez(temporary, numbers=numbers, edges=edges)
     return numbers, edges
+
+
+def _load_edges(path: Path) -> Edges | None:
+    """What an earlier run kept; None where it kept nothing that can be read."""
+    try:
+        with path.open("rb") as file, np.load(file) as cached:
+            return cached["numbers"], cached["edges"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
 
 
 def _compute_edges(recording: _Recording, source: Masks, config: Config) -> Edges:

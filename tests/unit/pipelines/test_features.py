@@ -1,0 +1,126 @@
+"""Samples of a tree: labels, axes, what is left out, and the cache of finished videos."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.config import Config
+from pipelines.features import Samples, extract
+from pipelines.progress import Silent
+from pose.errors import DataError
+from pose.humaneva import HumanEva
+from pose.synth import synthesize
+
+CONFIG = Config()
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    return synthesize(tmp_path_factory.mktemp("features") / "tree", actions=("Walking",), n_frames=60, seed=1)
+
+
+@pytest.fixture(scope="module")
+def samples(tree) -> Samples:
+    return extract(tree, "Train", CONFIG, Silent())
+
+
+def with_config(**data) -> Config:
+    return Config.model_validate({"data": data})
+
+
+def test_every_valid_frame_of_every_camera_is_a_sample(tree, samples):
+    labels = HumanEva(tree).sequences("Train")[0].labelled("Train")
+    assert len(samples) + samples.n_empty == 3 * len(labels.numbers)
+    assert set(samples.camera) == {"C1", "C2", "C3"}
+    assert set(samples.frame) <= set(labels.numbers)
+    assert samples.edges.shape == (len(samples), 400, 2)
+
+
+def test_poses_are_root_relative_in_the_axes_asked_for(tree, samples):
+    sequence = HumanEva(tree).sequences("Train")[0]
+    labels = sequence.labelled("Train")
+    world = extract(tree, "Train", with_config(target_frame="world"), Silent())
+    row = int(np.flatnonzero(samples.camera == "C2")[3])
+    joints = labels.joints[labels.numbers == samples.frame[row]][0]
+    expected = joints - joints[0]
+    np.testing.assert_allclose(world.poses[row], expected)
+    np.testing.assert_allclose(samples.poses[row], expected @ sequence.subject.camera("C2").rotation.T)
+    # Seen by a level camera y points down: the head is above the ankles.
+    assert samples.poses[row, 14, 1] < samples.poses[row, 10, 1]
+
+
+def test_edges_lie_where_the_joints_project(tree, samples):
+    """A video that is out of step with the motion capture by 6 frames (0.1 s) would miss."""
+    sequence = HumanEva(tree).sequences("Train")[0]
+    labels = sequence.labelled("Train")
+    for name in ("C1", "C3"):
+        camera = sequence.subject.camera(name)
+        rows = np.flatnonzero(samples.camera == name)
+        centre = np.array([samples.edges[row].mean(axis=0) for row in rows])
+        joints = labels.joints[np.searchsorted(labels.numbers, samples.frame[rows])]
+        assert np.abs(centre - camera.project(joints).mean(axis=1))[:, 0].max() < 12
+
+
+def test_a_stride_takes_every_kth_frame(tree, samples):
+    some = extract(tree, "Train", with_config(stride=4, cameras=["C1"]), Silent())
+    assert set(some.camera) == {"C1"}
+    assert len(some) == pytest.approx(len(samples) / 12, abs=1)
+
+
+def test_time_blocks_join_the_cameras_of_an_instant(samples):
+    blocks = samples.time_blocks(10)
+    for label in np.unique(blocks):
+        frames = samples.frame[blocks == label]
+        assert frames.max() - frames.min() < 10
+    first = {camera: blocks[samples.camera == camera][0] for camera in ("C1", "C2", "C3")}
+    assert len(set(first.values())) == 1
+
+
+def test_finished_videos_are_found_again_until_something_changes(tree, samples, tmp_path, monkeypatch):
+    work = tmp_path / "work"
+    first = extract(tree, "Train", CONFIG, Silent(), work=work)
+    files = sorted(work.iterdir())
+    assert len(files) == 3
+    monkeypatch.setattr("pipelines.features.sample_edges", lambda *_: pytest.fail("made again"))
+    again = extract(tree, "Train", CONFIG, Silent(), work=work)
+    np.testing.assert_array_equal(again.edges, first.edges)
+    np.testing.assert_array_equal(first.edges, samples.edges)
+    monkeypatch.undo()
+    extract(tree, "Train", Config.model_validate({"silhouette": {"risk": 10.0}}), Silent(), work=work)
+    assert len(list(work.iterdir())) == 6
+
+
+def test_a_damaged_cache_is_made_again(tree, samples, tmp_path):
+    extract(tree, "Train", CONFIG, Silent(), work=tmp_path)
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    again = extract(tree, "Train", CONFIG, Silent(), work=tmp_path)
+    np.testing.assert_array_equal(again.edges, samples.edges)
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_trial_that_cannot_be_used_is_left_out_if_another_can(tree, tmp_path):
+    copy = tmp_path / "tree"
+    shutil.copytree(tree, copy)
+    shutil.copytree(copy / "S1", copy / "S2")
+    partitions = json.loads((copy / "partitions.json").read_text())
+    (copy / "partitions.json").write_text(json.dumps(partitions | {"S2": partitions["S1"]}))
+    (copy / "S2" / "Mocap_Data" / "S1.mp").rename(copy / "S2" / "Mocap_Data" / "S2.mp")
+    (copy / "S2" / "Mocap_Data" / "Walking_1.c3d").write_bytes(b"broken")
+    with pytest.warns(UserWarning, match=r"a trial is left out: .*S2.*Walking_1\.c3d: is not a readable c3d"):
+        samples = extract(copy, "Train", CONFIG, Silent())
+    assert set(samples.subject) == {"S1"}
+
+
+@pytest.mark.parametrize(("partition", "message"), [("Test", "nothing to use for Test: no trial has frames")])
+def test_nothing_to_use_is_an_error(tree, partition, message):
+    with pytest.raises(DataError, match=message):
+        extract(tree, partition, CONFIG, Silent())
+
+
+def test_missing_masks_are_named(tree, tmp_path):
+    with pytest.raises(DataError, match=r"no masks Walking_1_\(C1\)"):
+        extract(tree, "Train", CONFIG, Silent(), masks=tmp_path)

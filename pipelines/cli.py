@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipelines.errors import UsageError
 from pose.errors import DataError
@@ -206,7 +206,7 @@ def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) ->
 
     trained = load_model(model)
     summary, settings, skeleton = trained.summary, trained.config, trained.skeleton
-    table = Table(title=str(model), show_header=False)
+    table = Table("", Column(overflow="fold"), title=str(model), show_header=False)
     rows = {
         "software": summary["software"],
         "training samples": f"{summary['n_train']} ({summary['n_without_person']} frames without a person left out)",

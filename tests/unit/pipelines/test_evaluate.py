@@ -1,0 +1,75 @@
+"""Errors by group, worked out by hand, and how they are shown."""
+
+import io
+
+import cv2
+import numpy as np
+import pytest
+from rich.console import Console
+
+from pipelines.evaluate import Evaluation
+from pipelines.features import Samples
+from pipelines.report import error_table, save_picture
+from pose.skeleton import HUMANEVA_15
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    """GBCD errs by 15 mm at one joint of the first sample, MPGP by 30 mm there and by 3 mm everywhere in the last."""
+    poses = np.zeros((4, 15, 3))
+    poses[:, :, 1] = np.linspace(0, 900, 15)
+    gbcd, mpgp = poses.copy(), poses.copy()
+    gbcd[0, 4, 0] += 15
+    mpgp[0, 4, 2] += 30
+    mpgp[3] += [1, 2, 2]
+    samples = Samples(
+        edges=np.random.default_rng(0).random((4, 20, 2)).astype(np.float32),
+        poses=poses,
+        subject=np.array(["S1", "S1", "S2", "S2"]),
+        action=np.array(["Box", "Jog", "Box", "Jog"]),
+        camera=np.array(["C1", "C1", "C1", "C2"]),
+        trial=np.ones(4, dtype=int),
+        frame=np.arange(4),
+        n_empty=1,
+    )
+    mean_pose = np.broadcast_to(poses.mean(axis=0) + [0, 0, 10], poses.shape)
+    predictions = {"gbcd": gbcd, "mpgp": mpgp, "mean_pose": mean_pose}
+    return Evaluation("Validate", HUMANEVA_15, samples, "camera", predictions)
+
+
+def test_means_over_all_samples(evaluation):
+    assert evaluation.means() == pytest.approx({"gbcd": 15 / 60, "mpgp": (30 + 45) / 60, "mean_pose": 10})
+    assert evaluation.means_without_root() == pytest.approx({"gbcd": 15 / 56, "mpgp": (30 + 42) / 56, "mean_pose": 10})
+
+
+def test_means_by_group(evaluation):
+    assert evaluation.by("subject")["S2"] == pytest.approx({"gbcd": 0, "mpgp": 45 / 30, "mean_pose": 10})
+    assert evaluation.by("action")["Box"] == pytest.approx({"gbcd": 15 / 30, "mpgp": 30 / 30, "mean_pose": 10})
+    assert evaluation.by("camera")["C2"] == pytest.approx({"gbcd": 0, "mpgp": 3, "mean_pose": 10})
+    assert evaluation.by_joint()["left_wrist"] == pytest.approx({"gbcd": 15 / 4, "mpgp": 33 / 4, "mean_pose": 10})
+
+
+def test_the_dictionary_for_scripts(evaluation):
+    content = evaluation.as_dict()
+    assert (content["n_test"], content["n_without_person"], content["partition"]) == (4, 1, "Validate")
+    assert content["mean_joint_error_mm"]["gbcd"] == pytest.approx(0.25)
+
+
+def test_the_table_shows_them(evaluation):
+    screen = Console(file=io.StringIO(), width=80)
+    screen.print(error_table(evaluation))
+    lines = screen.file.getvalue().splitlines()
+    row = next(line for line in lines if "left wrist" in line)
+    assert [cell.strip() for cell in row.strip("│ ").split("│")] == ["joint left wrist", "3.8", "8.2", "10.0"]
+    assert "4 samples of Validate" in lines[0]
+
+
+@pytest.mark.parametrize("axes", ["camera", "world"])
+def test_the_picture_is_drawn(evaluation, tmp_path, axes):
+    shown = Evaluation("Validate", HUMANEVA_15, evaluation.samples, axes, evaluation.predictions)
+    save_picture(tmp_path / "report.png", shown)
+    picture = cv2.imread(str(tmp_path / "report.png"))
+    assert picture.shape == (990, 1430, 3)
+    # More than paper.
+    assert (picture.min(axis=2) < 250).mean() > 0.05
+    assert [path.name for path in tmp_path.iterdir()] == ["report.png"]

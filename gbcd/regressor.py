@@ -34,9 +34,11 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     kernel : {"ard", "isotropic"} or Kernel
         A `Kernel` is used as it is, `gamma` must then be None.
     gamma : float or array (d,), optional
-        Inverse squared length scales of the scaled inputs; fitted when None.
+        Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs, which is 1 / (2 length_scale^2) of
+        scikit-learn's RBF; fitted when None.
     noise : float, optional
-        sigma^2 of the standardised outputs; fitted when None.
+        sigma^2 of the standardised outputs; fitted when None. A new observation varies about the mean
+        by sqrt(std^2 + noise_ y_scale_^2) with the `std` of `predict`.
     input_scaling : {"column", "global"} or None
         "column" standardises every input; "global" divides all by one number and keeps their
         proportions (histograms); None takes them as they are.
@@ -53,7 +55,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     subset : int
         Rows the hyperparameters are fitted on, at most n.
     hyperparameter_objective : {"marginal", "leave_group_out"}
-        "leave_group_out" needs `groups` in `fit`.
+        "leave_group_out" needs `groups` in `fit` (with scikit-learn's cross_val_score:
+        ``params={"groups": groups}``).
     max_passes : float
         Limit of the solve, see `gbcd.solve`.
     random_state : int, RandomState or None
@@ -259,6 +262,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit_hyperparameters(
         self, scaled: Float64Array, groups: npt.ArrayLike | None, rng: np.random.Generator
     ) -> None:
+        if self.noise is not None and not (np.isfinite(self.noise) and self.noise > 0):
+            raise ValueError(f"noise must be a positive number, not {self.noise}.")
         given = isinstance(self.kernel, Kernel) or self.gamma is not None
         if isinstance(self.kernel, Kernel) and self.gamma is not None:
             raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import signal
 import sys
 import traceback
 import warnings
@@ -39,11 +40,13 @@ ModelOption = Annotated[Path, typer.Option("--model", "-m", help="The model file
 MasksOption = Annotated[
     Path | None, typer.Option(help="Folder of ready-made silhouettes, S1/Walking_1_(C1)/ or .avi, frame by frame.")
 ]
-WorkOption = Annotated[
+TrainWorkOption = Annotated[
     Path | None,
-    typer.Option(
-        help="Keep the silhouettes of finished videos here and reuse them. Default: beside the model, until done."
-    ),
+    typer.Option("--work", help="Keep the silhouettes of finished videos here. Default: MODEL.work, until done."),
+]
+EvalWorkOption = Annotated[
+    Path | None,
+    typer.Option("--work", help="Keep the silhouettes of finished videos here, for the next run. Default: nowhere."),
 ]
 
 
@@ -111,9 +114,12 @@ def train(
         Path | None, typer.Option("--config", "-c", help="TOML settings; the defaults suit HumanEva-I.")
     ] = None,
     masks: MasksOption = None,
-    work: WorkOption = None,
+    work: TrainWorkOption = None,
 ) -> None:
-    """Train a model on the Train partition of a HumanEva-I tree. A run that was stopped goes on where it was."""
+    """Train a model on the Train partition of a HumanEva-I tree; a model that is there is replaced at the end.
+
+    A run that was stopped, started again with the same model, finds the silhouettes of the videos it had finished.
+    """
     from pipelines.config import load_config
     from pipelines.store import save_model
     from pipelines.train import train as run
@@ -137,7 +143,7 @@ def evaluate(
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write the errors here, as JSON.")] = None,
     png: Annotated[Path | None, typer.Option(help="The picture. Default: beside the model.")] = None,
     masks: MasksOption = None,
-    work: WorkOption = None,
+    work: EvalWorkOption = None,
 ) -> None:
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
     from pipelines.evaluate import evaluate as run
@@ -169,12 +175,12 @@ def predict(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
     background: Annotated[
         list[Path] | None,
-        typer.Option("--background", "-b", help="The empty scene, video or picture; may be repeated."),
+        typer.Option("--background", "-b", help="The empty scene by the same camera, video or picture; repeatable."),
     ] = None,
     masks: Annotated[bool, typer.Option("--masks", help="The videos are ready-made silhouettes.")] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace results that are there.")] = False,
 ) -> None:
-    """Predict the poses of videos: joints as CSV and HDF5, and an overlay video, for each."""
+    """Predict the poses of videos of one camera: joints as CSV and HDF5, and an overlay video, for each."""
     from pipelines.predict import predict_videos
     from pipelines.store import load_model
 
@@ -202,6 +208,7 @@ def predict(
 @app.command()
 def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) -> None:
     """Show what a model file holds."""
+    from pipelines.config import Config
     from pipelines.store import load_model
 
     trained = load_model(model)
@@ -216,10 +223,10 @@ def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) ->
         "poses": f"{len(skeleton)} joints, mm, relative to the {skeleton.names[skeleton.root]}, {trained.axes} axes",
         "descriptor": f"{settings.descriptor.n_points} edge points, {trained.histosc.codebook_.n_words_} words",
         "gaussian process": f"{settings.gp.kernel}, noise {summary['noise']:.3g}, "
-        f"gradient {summary['gradient_norm']:.2g}{'' if summary['converged'] else ' (not converged)'}",
+        f"{'converged' if summary['converged'] else 'not converged'} (gradient {summary['gradient_norm']:.2g})",
         "mpgp": f"{summary['n_regressors']} regressors",
         "seconds": _counts(summary["seconds"]),
-        "config": settings.model_dump_json(exclude_defaults=True),
+        "config": settings.model_dump_json(exclude_defaults=True) if settings != Config() else "all defaults",
     }
     for name, value in rows.items():
         table.add_row(name, value)
@@ -265,8 +272,12 @@ def main() -> None:
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     warnings.showwarning = _print_warning  # type: ignore[assignment]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     try:
         app()
+    except _StoppedError as error:
+        _fail(error, "stopped; the same command starts again where it can", EXIT_INTERRUPTED, debug)
     except UsageError as error:
         _fail(error, str(error), EXIT_USAGE, debug)
     except DataError as error:
@@ -280,6 +291,15 @@ def main() -> None:
     except Exception as error:
         text = f"{type(error).__name__}: {error} (a fault of this program; --debug shows where)"
         _fail(error, text, EXIT_FAILURE, debug)
+
+
+class _StoppedError(BaseException):
+    """Ctrl-C or SIGTERM; of our own, since typer would end a KeyboardInterrupt without a word."""
+
+
+def _stop(*_: object) -> None:
+    """End by an exception, so that temporary files are removed on the way."""
+    raise _StoppedError
 
 
 def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:

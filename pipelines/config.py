@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from gbcd import SOLVERS
 from pipelines.errors import UsageError
 
 
@@ -20,8 +21,10 @@ class DataConfig(_Section):
     """Which frames are used, and in whose axes poses are told."""
 
     cameras: tuple[str, ...] = Field(default=("C1", "C2", "C3"), min_length=1)
-    train_partition: str = "Train"
-    stride: int = Field(default=1, ge=1, description="use every k-th labelled frame of a recording")
+    train_partition: Literal["Train", "Validate", "Test"] = "Train"
+    stride: int = Field(
+        default=1, ge=1, description="train on every k-th labelled frame of a recording; all are evaluated"
+    )
     target_frame: Literal["camera", "world"] = "camera"
     video_frame_shift: int = Field(
         default=0, description="added to every video frame, where a decoder counts otherwise"
@@ -53,10 +56,17 @@ class GPConfig(_Section):
     hyperparameters: Literal["leave_group_out", "marginal"] = "leave_group_out"
     block_seconds: float = Field(default=1.0, gt=0, description="length of the time blocks that are held out together")
     subset: int = Field(default=2000, ge=2)
-    solver: str = "gbcd"
+    solver: str = Field(default="gbcd", description="a name that `gbcd.solve` knows")
     tolerance: float = Field(default=1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
     block_size: int | None = Field(default=None, ge=1)
     memory_budget_mb: int | None = Field(default=None, ge=1, description="not given: chosen from the free memory")
+
+    @field_validator("solver")
+    @classmethod
+    def _solver_exists(cls, name: str) -> str:
+        if name not in SOLVERS:
+            raise ValueError(f"there are {', '.join(SOLVERS)}")
+        return name
 
 
 class MPGPConfig(_Section):
@@ -114,7 +124,9 @@ def _describe(fault: Any) -> str:
     if fault["type"] != "extra_forbidden":
         return f"{key}: {fault['msg']}"
     known = _known_keys(location[:-1])
-    nearest = difflib.get_close_matches(location[-1], known, n=1, cutoff=0)
+    nearest = difflib.get_close_matches(location[-1], known, n=1)
+    if not nearest:
+        return f"unknown key {key!r}; there are {', '.join(known)}"
     return f"unknown key {key!r}; the nearest known one is {'.'.join([*location[:-1], *nearest])!r}"
 
 

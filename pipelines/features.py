@@ -146,6 +146,7 @@ def extract(
     config: Config,
     reporter: Reporter,
     *,
+    stride: int = 1,
     masks: Path | None = None,
     work: Path | None = None,
 ) -> Samples:
@@ -159,6 +160,8 @@ def extract(
         ``"Train"``, ``"Validate"`` or ``"Test"``.
     config : Config
     reporter : Reporter
+    stride : int
+        Take every k-th labelled frame of a recording.
     masks : Path, optional
         Folder of ready-made masks, ``S1/Walking_1_(C1)/`` or ``.avi``, frame by frame as the videos.
     work : Path, optional
@@ -170,18 +173,22 @@ def extract(
         If nothing usable is found, or a file that is needed is faulty.
     """
     tree = HumanEva(data, config.data.video_frame_shift)
-    recordings = _recordings(tree, partition, config)
+    recordings = _recordings(tree, partition, config, stride)
     source = Masks(tree, config, masks)
     source.prepare(sorted({recording.camera for recording in recordings}))
     total = sum(len(recording.labels.numbers) for recording in recordings)
     done = 0
     parts = []
     with ThreadPoolExecutor(N_WORKERS) as pool:
-        jobs = pool.map(lambda recording: _edges_of(recording, source, config, work), recordings)
-        for recording, (numbers, edges) in zip(recordings, jobs, strict=True):
-            parts.append(_label(recording, numbers, edges, config))
-            done += len(recording.labels.numbers)
-            reporter.progress(f"silhouettes of {partition}", done, total)
+        try:
+            jobs = pool.map(lambda recording: _edges_of(recording, source, config, work), recordings)
+            for recording, (numbers, edges) in zip(recordings, jobs, strict=True):
+                parts.append(_label(recording, numbers, edges, config))
+                done += len(recording.labels.numbers)
+                reporter.progress(f"silhouettes of {partition}", done, total)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # a fault or a stop must not wait for the videos in the queue
+            raise
     samples = _join(parts, total)
     if len(samples) == 0:
         raise DataError(f"{tree.root}: no person was found in any of the {total} frames of {partition}")
@@ -190,7 +197,7 @@ def extract(
     return samples
 
 
-def _recordings(tree: HumanEva, partition: str, config: Config) -> list[_Recording]:
+def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> list[_Recording]:
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
@@ -201,10 +208,18 @@ def _recordings(tree: HumanEva, partition: str, config: Config) -> list[_Recordi
         except DataError as error:
             faults.append(str(error))
             continue
-        kept = LabelledFrames(labels.numbers[:: config.data.stride], labels.joints[:: config.data.stride])
+        kept = LabelledFrames(labels.numbers[::stride], labels.joints[::stride])
+        if not cameras:
+            faults.append(f"{sequence.name}: no camera of {', '.join(config.data.cameras)} has a video and a .ofs file")
+        elif not len(kept.numbers):
+            faults.append(f"{sequence.name}: no frame of {partition} has whole motion capture")
         found += [_Recording(sequence, camera, kept) for camera in cameras if len(kept.numbers)]
     if not found:
-        reasons = "; ".join(faults) or f"no trial has frames of the partition {partition}"
+        there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
+        reasons = "; ".join(faults) or (
+            f"no trial has frames of {partition} (trials with video: {there}); "
+            f"{tree.root / 'partitions.json'} says which frames are for what, see data/README.md"
+        )
         raise DataError(f"{tree.root}: nothing to use for {partition}: {reasons}")
     for fault in faults:
         warnings.warn(f"a trial is left out: {fault}", stacklevel=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -24,6 +25,8 @@ from pose.export import PoseSeries, write_csv, write_hdf5
 from pose.video import VideoFrame, VideoWriter, probe, read_frames
 
 _BATCH = 64  # frames in memory at once
+#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
+_LARGEST_SHARE = 0.3
 
 Mask = NDArray[np.uint8]
 
@@ -87,6 +90,8 @@ def predict_videos(
     UsageError
         If results would overwrite each other or files that are there, or a background is missing.
     """
+    if ready_masks and backgrounds:
+        raise UsageError("--masks takes the videos as silhouettes: leave out --background")
     jobs = {video: Outputs.of(video, out) for video in videos}
     _check_outputs(jobs, overwrite)
     background = None if ready_masks else _background(backgrounds, model)
@@ -138,6 +143,7 @@ def _predict_video(
     """Write all three files, or none."""
     info = probe(video)
     index, times, poses = [], [], []
+    n_large = 0
     with ExitStack() as stack:
         csv_part, hdf5_part = (stack.enter_context(atomic_path(path)) for path in (outputs.csv, outputs.hdf5))
         writer = stack.enter_context(VideoWriter(outputs.overlay, 2 * info.width, info.height, info.rate or 60.0))
@@ -145,12 +151,19 @@ def _predict_video(
             writer.write(overlay_frame(frame.image, mask, pose, model.skeleton, model.axes))
             index.append(frame.index)
             times.append(frame.time)
+            n_large += int(np.count_nonzero(mask) > _LARGEST_SHARE * mask.size)
             poses.append(np.full((len(model.skeleton), 3), np.nan) if pose is None else pose)
             reporter.progress(video.name, frame.index + 1, max(info.announced_frames, frame.index + 1))
         provenance = {"model": model_name, "video": video.name, "software": str(model.summary.get("software", ""))}
         series = PoseSeries(np.array(index), np.array(times), np.array(poses), model.skeleton, model.axes, provenance)
         if not series.found.any():
             raise DataError(f"{video}: no person in any of its {len(index)} frames; is the background of this camera?")
+        if n_large:
+            warnings.warn(
+                f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
+                f"{len(index)} frames, so their poses mean little; is the background of this camera, without a person?",
+                stacklevel=2,
+            )
         write_csv(csv_part, series)
         write_hdf5(hdf5_part, series)
     return series

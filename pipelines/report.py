@@ -17,7 +17,8 @@ from pose.skeleton import Skeleton
 
 LABELS = {"gbcd": "GBCD (exact)", "mpgp": "MPGP (sparse)", "mean_pose": "mean pose"}
 # Okabe and Ito's colours, which colour-blind readers tell apart too.
-METHOD_COLOURS = {"gbcd": "#0072B2", "mpgp": "#E69F00", "mean_pose": "#B0B0B0"}
+METHOD_COLOURS = {"gbcd": "#009E73", "mpgp": "#CC79A7", "mean_pose": "#B0B0B0"}
+# The hues of the overlay video; none of them is a method's.
 SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
 TRUE_POSE_COLOUR = "#C8C8C8"
 _EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)  # quantiles of the error
@@ -53,7 +54,7 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
     figure.suptitle(
         f"Mean joint error on {evaluation.partition} ({len(evaluation.samples)} samples): "
         + ",  ".join(f"{LABELS[method]} {means[method]:.1f} mm" for method in METHODS)
-        + "\nsilhouettes, and the predicted pose (colour) over the true one (grey)",
+        + "\nsilhouettes, and the predicted pose (left orange, right blue) over the true one (grey)",
         fontsize=12,
     )
     examples = figure.add_subfigure(grid[0])
@@ -77,7 +78,7 @@ def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
         panel = figure.add_subfigure(grid[column])
         row = order[round(quantile * (len(order) - 1))]
         panel.suptitle(
-            f"{errors[row]:.0f} mm ({quantile:.0%} are better)\n"
+            f"{errors[row]:.0f} mm ({quantile:.0%} of samples are better)\n"
             f"{samples.subject[row]} {samples.action[row]}, {samples.camera[row]}, frame {samples.frame[row]}",
             fontsize=9,
         )

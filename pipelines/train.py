@@ -61,7 +61,13 @@ class _Training:
     def run(self, data: str | Path, masks: Path | None, work: Path | None) -> PoseModel:
         with self._stage("silhouettes"):
             samples = extract(
-                data, self.config.data.train_partition, self.config, self.reporter, masks=masks, work=work
+                data,
+                self.config.data.train_partition,
+                self.config,
+                self.reporter,
+                stride=self.config.data.stride,
+                masks=masks,
+                work=work,
             )
         poses = samples.poses.reshape(len(samples), -1)
         with self._stage("codebook"):
@@ -133,7 +139,9 @@ class _Training:
     def _fit_mpgp(self, gp: GBCDRegressor, histograms: Histograms, poses: Poses) -> MatchingPursuitGP:
         wanted = self.config.mpgp.n_regressors
         if wanted > len(histograms):
-            self.reporter.say(f"mpgp: {wanted} regressors are clipped to {len(histograms)} samples")
+            self.reporter.say(
+                f"mpgp: {wanted} regressors are clipped to {len(histograms)} samples: nothing is left sparse"
+            )
         self.reporter.progress("mpgp", 0, 1)
         mpgp = MatchingPursuitGP(
             gp.kernel_, gp.noise_, n_regressors=min(wanted, len(histograms)), random_state=self.config.random_state

@@ -119,9 +119,17 @@ def overlay_frame(
         if pose is not None and axes == "camera":
             draw_skeleton(picture, fit_to_silhouette(pose, mask), skeleton)
     height, width = image.shape[:2]
-    titles = ("as the camera sees it", "from the side") if axes == "camera" else ("along the world's y", "along its x")
+    titles = (
+        ("as the camera sees it", "turned by 90 degrees")
+        if axes == "camera"
+        else ("along the world's y", "along its x")
+    )
     panels = [
         skeleton_panel(pose, skeleton, (height, columns), axes=axes, turn=turn, title=title)
         for title, turn, columns in zip(titles, (0, 90), (width // 2, width - width // 2), strict=True)
     ]
+    if pose is not None:
+        for row, side in enumerate(("left", "right")):
+            place = (12, height - 30 + 18 * row)
+            cv2.putText(panels[0], side, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, SIDE_COLOURS[side], 1, cv2.LINE_AA)
     return np.concatenate([picture, *panels], axis=1)

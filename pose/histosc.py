@@ -9,7 +9,9 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 
 from pose.codebook import Codebook
 from pose.contours import sample_edges
@@ -36,7 +38,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
     random_state
         Seed of k-means.
     n_jobs
-        Threads over images in `fit` and `transform`; the result does not depend on it.
+        Threads over images in `fit` and `transform`, -1 for all processors; the result does not depend on it.
 
     Attributes
     ----------
@@ -69,7 +71,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         r_outer: float = 2.0,
         normalize: str = "mean_distance",
         random_state: int = 0,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
     ) -> None:
         self.n_points = n_points
         self.n_words = n_words
@@ -91,7 +93,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         r_inner: float = 1 / 8,
         r_outer: float = 2.0,
         normalize: str = "mean_distance",
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
     ) -> Self:
         """Rebuild a fitted transformer from a fitted codebook and the parameters it was fitted with.
 
@@ -138,7 +140,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
     def histogram(self, image: Image) -> npt.NDArray[np.float64]:
         """Histogram of one image: (n_words_,) float64, sums to 1. Raises as :meth:`describe` does."""
         if not hasattr(self, "codebook_"):
-            raise ValueError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
+            raise NotFittedError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
         words = self.codebook_.predict(self.describe(image))
         counts = np.bincount(words, minlength=self.codebook_.n_words_)
         return np.asarray(counts / len(words), dtype=np.float64)
@@ -149,8 +151,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"images must be a sequence of masks or point sets; for one image of shape {images.shape} pass [image]"
             )
-        if self.n_jobs < 1:
-            raise ValueError(f"n_jobs must be at least 1, got {self.n_jobs}")
+        n_jobs = effective_n_jobs(self.n_jobs)
 
         def checked(index: int, image: Image) -> Floats:
             try:
@@ -158,15 +159,15 @@ class HistoSC(TransformerMixin, BaseEstimator):
             except ValueError as error:
                 raise type(error)(f"image {index}: {error}") from None
 
-        if self.n_jobs == 1:
+        if n_jobs == 1:
             for index, image in enumerate(images):
                 yield checked(index, image)
             return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
+        with ThreadPoolExecutor(n_jobs) as pool:
             waiting: deque[Future[Floats]] = deque()
             for index, image in enumerate(images):
                 waiting.append(pool.submit(checked, index, image))
-                if len(waiting) > 2 * self.n_jobs:  # a bound, so that an iterator over a video is not read ahead
+                if len(waiting) > 2 * n_jobs:  # a bound, so that an iterator over a video is not read ahead
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -192,6 +193,11 @@ class HistoSC(TransformerMixin, BaseEstimator):
         self.codebook_ = Codebook(self.n_words, self.random_state).fit(descriptors)
         return self
 
+    def fit_transform(self, images: Iterable[Image], y: object = None) -> npt.NDArray[np.float64]:
+        """Fit, then transform the same images; an iterator is read once. Parameters and errors as for :meth:`fit`."""
+        kept = list(images)
+        return self.fit(kept, y).transform(kept)
+
     def transform(self, images: Iterable[Image]) -> npt.NDArray[np.float64]:
         """Histograms of images, one image in memory at a time when `images` is an iterator.
 
@@ -210,12 +216,12 @@ class HistoSC(TransformerMixin, BaseEstimator):
             As :meth:`fit`; also if not fitted.
         """
         if not hasattr(self, "codebook_"):
-            raise ValueError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
+            raise NotFittedError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
         rows = list(self._each(self.histogram, images))
         return np.stack(rows) if rows else np.empty((0, self.codebook_.n_words_))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
         """Names of the columns, ``word0`` and so on."""
         if not hasattr(self, "codebook_"):
-            raise ValueError("this HistoSC is not fitted: the number of words is not known yet")
+            raise NotFittedError("this HistoSC is not fitted: the number of words is not known yet")
         return np.array([f"word{k}" for k in range(self.codebook_.n_words_)], dtype=object)

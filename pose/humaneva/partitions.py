@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from pose.errors import DataError
@@ -87,6 +88,7 @@ def read_partitions(root: Path) -> Partitions:
                     faults.append(f"{subject} {trial} {partition}: expected [first, last] with 1 <= first <= last")
                 else:
                     checked[partition] = ends
+            faults += [f"{subject} {trial}: {first} and {second} overlap" for first, second in _overlaps(checked)]
             table[subject, trial] = checked
     if faults:
         raise DataError(f"{path}: " + "; ".join(faults))
@@ -98,6 +100,12 @@ def _items(value: object, where: str, faults: list[str]) -> list[tuple[str, obje
         return list(value.items())
     faults.append(f"{where}: expected an object, found {type(value).__name__}")
     return []
+
+
+def _overlaps(ranges: Ranges) -> list[tuple[str, str]]:
+    """Pairs of partitions that share frames: what is trained on must not be tested on."""
+    ordered = sorted(ranges, key=lambda name: ranges[name])
+    return [(first, second) for first, second in pairwise(ordered) if ranges[second][0] <= ranges[first][1]]
 
 
 def _span(value: object) -> tuple[int, int] | None:

@@ -132,7 +132,9 @@ def _check_target(out: Path, overwrite: bool) -> None:
     if not (out / NOTICE).is_file():
         raise DataError(f"{out}: exists and holds something else than a synthetic data set; give a new folder")
     if not overwrite:
-        raise DataError(f"{out}: holds a synthetic data set already; ask to overwrite it, or give a new folder")
+        raise DataError(
+            f"{out}: holds a synthetic data set already; give a new folder, or --overwrite (overwrite=True)"
+        )
 
 
 def _write_notice(root: Path, subjects: Sequence[str], actions: Sequence[str], n_frames: int, seed: int) -> None:

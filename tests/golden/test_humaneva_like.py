@@ -39,12 +39,12 @@ def test_silhouettes_match_the_exact_masks(dev):
 
 
 def test_poses_beat_the_sparse_rival_and_the_mean_pose(dev):
-    """Every twelfth frame: 116 mm by GBCD against 196 mm by the mean pose; with all frames it is 99 mm."""
-    config = Config.model_validate({"data": {"stride": 12}, "mpgp": {"n_regressors": 300}})
+    """One camera, every fourth frame; with three cameras and every frame it is 99 mm against 196 mm."""
+    config = Config.model_validate({"data": {"cameras": ["C1"], "stride": 4}, "mpgp": {"n_regressors": 300}})
     model = train(dev / "HumanEva_I", config, Silent())
     assert model.summary["n_train"] == pytest.approx(9315 / 12, rel=0.02)
     assert model.summary["converged"]
     errors = evaluate(dev / "HumanEva_I", model, Silent()).means()
-    assert errors["mean_pose"] == pytest.approx(196, abs=2)
+    assert errors["mean_pose"] == pytest.approx(190, abs=2)
     assert errors["gbcd"] <= errors["mpgp"]
     assert errors["gbcd"] <= 0.62 * errors["mean_pose"]

@@ -3,8 +3,10 @@
 import csv
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import cv2
@@ -131,6 +133,29 @@ def test_training_goes_on_where_it_was_stopped(run, tree, tmp_path, monkeypatch)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.h5", "small.toml"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_in_one_line_and_leaves_only_what_is_done(tree, tmp_path, number):
+    command = [sys.executable, "-c", "from pipelines.cli import main; main()", "train", str(tree), "-m", "m.h5"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(tmp_path.glob("m.h5.work/edges-*.npz")):
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1] == "error: stopped; the same command starts again where it can"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.h5.work"]
+    assert all(path.name.startswith("edges-") for path in (tmp_path / "m.h5.work").iterdir())
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_background_of_another_camera_is_noticed(run, tree, model, tmp_path):
+    video, other = tree / "S1/Image_Data/Walking_1_(C2).avi", tree / "Background/Background_1_(C1).avi"
+    code, _, err = run("predict", video, "-m", model, "-b", other, "-o", tmp_path / "out")
+    assert code == 0
+    assert "warning: " in err
+    assert "is the background of this camera, without a person?" in err
+
+
 def test_ready_made_masks_serve_as_well(run, tree, model, tmp_path):
     """Masks written as numbered pictures give the poses that the background model gave."""
     from pose import GaussianBackground
@@ -216,6 +241,11 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         ),
         (["eval", "{tree}", "-m", "{model}", "--json", "{tmp}/no/e.json"], 2, "its folder does not exist"),
         (["predict", "{tmp}/none.avi", "-m", "{model}", "-o", "{tmp}/out"], 2, "no such file: {tmp}/none.avi"),
+        (
+            ["predict", "{video}", "-m", "{model}", "--masks", "-b", "{video}", "-o", "{tmp}/out"],
+            2,
+            "leave out --background",
+        ),
         (["predict", "{video}", "-m", "{model}", "-o", "{tmp}/out"], 2, "silhouettes need the empty scene"),
         (["info", "{tree}/partitions.json"], 1, "partitions.json: is not a model file"),
         (["synth", "{tree}/S1"], 1, "S1"),

@@ -89,6 +89,12 @@ def test_what_it_prints_and_calls(data, capsys):
     assert lines[0].startswith("iteration 1: gradient ")
 
 
+@pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf])
+def test_a_noise_that_cannot_be_is_refused(data, noise):
+    with pytest.raises(ValueError, match="noise must be a positive number, not"):
+        GBCDRegressor(noise=noise).fit(*data)
+
+
 def test_stopping_short_warns(data):
     X, Y = data
     with pytest.warns(ConvergenceWarning, match="infinity norm"):

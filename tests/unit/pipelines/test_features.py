@@ -65,7 +65,7 @@ def test_edges_lie_where_the_joints_project(tree, samples):
 
 
 def test_a_stride_takes_every_kth_frame(tree, samples):
-    some = extract(tree, "Train", with_config(stride=4, cameras=["C1"]), Silent())
+    some = extract(tree, "Train", with_config(cameras=["C1"]), Silent(), stride=4)
     assert set(some.camera) == {"C1"}
     assert len(some) == pytest.approx(len(samples) / 12, abs=1)
 

@@ -90,6 +90,13 @@ def test_size_and_place_hardly_matter(fitted: HistoSC) -> None:
     assert same < 0.7 * other
 
 
+def test_an_iterator_is_read_once_by_fit_transform() -> None:
+    masks = [figure(seed) for seed in range(3)]
+    expected = HistoSC(n_words=8).fit(masks).transform(masks)
+    np.testing.assert_array_equal(HistoSC(n_words=8).fit_transform(iter(masks)), expected)
+    np.testing.assert_array_equal(HistoSC(n_words=8, n_jobs=-1).fit_transform(masks), expected)
+
+
 def test_works_in_a_pipeline_and_survives_clone() -> None:
     targets = np.arange(24.0).reshape(12, 2)
     pipeline = make_pipeline(HistoSC(n_points=100, n_words=30), Ridge(1e-6)).fit(FIGURES, targets)

@@ -52,6 +52,14 @@ def test_every_fault_is_listed(tmp_path):
         assert part in str(fault.value)
 
 
+@pytest.mark.parametrize("train", [[20, 60], [1, 6], [1, 100], [30, 30]])
+def test_overlapping_partitions_are_refused(tmp_path, train):
+    content = {"S1": {"Walking 1": {"Validate": [6, 30], "Train": train}}}
+    (tmp_path / "partitions.json").write_text(json.dumps(content))
+    with pytest.raises(DataError, match=r"S1 Walking 1: (Train and Validate|Validate and Train) overlap"):
+        read_partitions(tmp_path)
+
+
 def test_broken_json_names_the_line(tmp_path):
     (tmp_path / "partitions.json").write_text('{"S1":\n oops}')
     with pytest.raises(DataError, match="line 2: is not JSON"):

@@ -40,7 +40,12 @@ def compare_solvers(n: int, seed: int) -> Table:
     """Solve Friedman1 of size n by every solver; a dagger marks those that did not reach the tolerance."""
     X, y = friedman1(n, seed)
     kernel = SquaredExponential(FRIEDMAN1_GAMMA)
-    table = Table(title=f"Friedman1, n = {n}: to a gradient norm of {_TOLERANCE:g}, at most {_MAX_PASSES:g} passes")
+    table = Table(
+        title=f"Friedman1, n = {n}: to a gradient norm of {_TOLERANCE:g}",
+        caption=f"† stopped at {_MAX_PASSES:g} passes over all columns, kept values included; kernel passes count "
+        "evaluations, half of them where symmetry serves. Cholesky stores the matrix, the others at most "
+        f"{_MEMORY_BUDGET // 1_000_000} MB of it.",
+    )
     for heading in ("solver", "seconds", "kernel passes", "iterations", "gradient norm (float64)"):
         table.add_column(heading, justify="left" if heading == "solver" else "right")
     for name in SOLVERS:

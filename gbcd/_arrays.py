@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,14 @@ def as_matrix(values: npt.ArrayLike, name: str) -> Float64Array:
     return matrix
 
 
+def as_columns(values: npt.ArrayLike, name: str, d: int) -> Float64Array:
+    """Return `as_matrix`, refused where it has not the `d` columns of the training inputs."""
+    matrix = as_matrix(values, name)
+    if matrix.shape[1] != d:
+        raise ValueError(f"{name} has {matrix.shape[1]} columns, the training inputs {d}.")
+    return matrix
+
+
 def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
     """Return outputs as finite float64 (n, q); a vector (n,) becomes one column.
 
@@ -73,16 +83,64 @@ def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
     return outputs
 
 
+def positive_number(value: object, name: str) -> float:
+    """Return a positive, finite number as a float.
+
+    Raises
+    ------
+    ValueError
+        If it is zero, negative, NaN or infinite, or no single number.
+    """
+    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be a positive number, not {value}.")
+    return number
+
+
+def positive_integer(value: object, name: str) -> int:
+    """Return an integer of at least 1 as an int.
+
+    Raises
+    ------
+    ValueError
+        If it is below 1, or no integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be an integer, not {value!r}.")
+    number = int(value)
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}.")
+    return number
+
+
+def group_labels(groups: npt.ArrayLike, n: int) -> IntArray:
+    """Return the groups' labels (n,) as integers from 0.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each of n rows.
+    """
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have shape ({n},), one label for each row of X, not {labels.shape}.")
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
 def standardisation(Y: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the mean and scale (q,) that standardise each column of Y (n, q).
 
     A column that is constant to rounding gets its own value as mean and scale 1, so it becomes exactly
     zero, its coefficients too, and it is predicted as exactly that value.
     """
-    mean = Y.mean(axis=0)
-    scale = Y.std(axis=0)
+    # Sums and squares of large numbers overflow, squares of small ones vanish: a power of two, which rounds nothing,
+    # brings every column below 1 first.
+    exponent = np.frexp(np.abs(Y).max(axis=0))[1]
+    small = np.ldexp(Y, -exponent)
+    mean: Float64Array = np.ldexp(small.mean(axis=0), exponent)
+    scale: Float64Array = np.ldexp(small.std(axis=0), exponent)
     # Rounding alone gives a constant column a standard deviation of some epsilons of its size.
-    constant = (np.ptp(Y, axis=0) == 0) | (scale <= 10 * np.finfo(np.float64).eps * np.abs(mean))
+    constant = (Y[0] == Y).all(axis=0) | (scale <= 10 * np.finfo(np.float64).eps * np.abs(mean))
     mean[constant] = Y[0, constant]
     scale[constant] = 1
     return mean, scale

@@ -17,7 +17,15 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
 
-from gbcd._arrays import Float64Array, IntArray, as_matrix, as_outputs
+from gbcd._arrays import (
+    Float64Array,
+    IntArray,
+    as_matrix,
+    as_outputs,
+    group_labels,
+    positive_integer,
+    positive_number,
+)
 from gbcd._dense import cholesky_in_place, inverse_from_cholesky, matmul
 from gbcd._tiles import blas_threads, kernel_matrix
 from gbcd.kernels import Kernel, SquaredExponential
@@ -61,10 +69,13 @@ def log_marginal_likelihood(
 
     Raises
     ------
+    ValueError
+        For data that are not finite, or a noise that is not positive.
     numpy.linalg.LinAlgError
         If Kbar is not positive definite to rounding.
     """
     inputs, outputs = _checked(X, Y)
+    noise = positive_number(noise, "noise")
     n, q = outputs.shape
     K, P, log_determinant = _inverse(kernel, noise, inputs)
     A = P @ outputs
@@ -102,7 +113,8 @@ def leave_group_out_score(
     Neural Computation 13 (2001), has it for groups of one row.
     """
     inputs, outputs = _checked(X, Y)
-    labels = _group_labels(groups, len(inputs))
+    noise = positive_number(noise, "noise")
+    labels = group_labels(groups, len(inputs))
     K, P, _ = _inverse(kernel, noise, inputs)
     A = P @ outputs
     T = np.empty_like(A)  # P_bb^-1 r_b
@@ -193,18 +205,24 @@ def fit_hyperparameters(
     Raises
     ------
     ValueError
-        For an unknown kernel or objective, missing groups, or a subset below 1.
+        For an unknown kernel or objective, missing groups, a subset below 1 or of a single group where two are needed,
+        or a noise that is not positive.
     """
     started = time.perf_counter()
     inputs, outputs = _checked(X, Y)
     outputs = outputs[:, np.ptp(outputs, axis=0) > 0]
     rng = np.random.default_rng(random_state)
-    labels = None if groups is None else _group_labels(groups, len(inputs))
+    labels = None if groups is None else group_labels(groups, len(inputs))
     _check_request(kernel, subset, labels, objective, fit_kernel)
     rows = draw_subset(len(inputs), subset, labels if objective == "marginal" else None, rng)
+    if objective == "leave_group_out" and labels is not None and np.ptp(labels[rows]) == 0:
+        raise ValueError(
+            f"objective='leave_group_out' needs at least two groups, but the drawn subset of {len(rows)} rows holds "
+            f"only one: raise subset."
+        )
     inputs, outputs = inputs[rows], outputs[rows]
     found, *later = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
-    level = NOISE_START if noise is None else noise
+    level = NOISE_START if noise is None else positive_number(noise, "noise")
     value, iterations = np.nan, 0
     if outputs.shape[1]:
         score = _score(objective, None if labels is None else labels[rows])
@@ -238,13 +256,6 @@ def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64A
     return inputs, as_outputs(Y, len(inputs))
 
 
-def _group_labels(groups: npt.ArrayLike, n: int) -> IntArray:
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise ValueError(f"groups must have shape ({n},), one label for each row of X, not {labels.shape}.")
-    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
-
-
 def _members(labels: IntArray) -> list[IntArray]:
     """Return the row indices of each group."""
     order = np.argsort(labels, kind="stable")
@@ -259,8 +270,7 @@ def _check_request(
         raise ValueError(f"kernel must be 'ard', 'isotropic' or a Kernel, not {kernel!r}.")
     if not fit_kernel and not isinstance(kernel, Kernel):
         raise ValueError("fit_kernel=False needs a Kernel to hold.")
-    if subset < 1:
-        raise ValueError(f"subset must be at least 1, not {subset}.")
+    positive_integer(subset, "subset")
     if objective not in ("marginal", "leave_group_out"):
         raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
     if objective == "leave_group_out" and (labels is None or labels.max() < 1):

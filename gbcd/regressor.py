@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbcd._arrays import Float64Array, require_finite, standardisation
+from gbcd._arrays import Float64Array, IntArray, group_labels, positive_number, require_finite, standardisation
 from gbcd._tiles import kernel_product
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import HyperparameterFit, Objective, fit_hyperparameters
@@ -150,18 +150,29 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For NaN or infinity (naming row and column), shapes that do not match, or parameters out of range.
+            For NaN or infinity (naming row and column), shapes that do not match, or parameters out of range. After
+            this or any other exception the model is as it was before.
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
             With the gradient norm that was reached, where that is above `tol`.
         """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, y, groups)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
         _name_bad_outputs(y)
         inputs, outputs = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
         )
         require_finite(inputs, "X")
+        labels = None if groups is None else group_labels(groups, len(inputs))
         self._flat = outputs.ndim == 1
         outputs = np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -169,7 +180,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.y_mean_, self.y_scale_ = standardisation(outputs)
         self.X_train_ = self.scale_inputs(inputs)
         scaled = (outputs - self.y_mean_) / self.y_scale_
-        self._fit_hyperparameters(scaled, groups, rng)
+        self._fit_hyperparameters(scaled, labels, rng)
         result = solve(
             self._system(),
             scaled,
@@ -182,7 +193,6 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         )
         self.solve_result_ = result
         self.coef_ = result.coef
-        return self
 
     def predict(self, X: npt.ArrayLike, return_std: bool = False) -> Float64Array | tuple[Float64Array, Float64Array]:
         """Return the predictive mean, and on request its standard deviation.
@@ -259,17 +269,14 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         model.n_features_in_ = model.X_train_.shape[1]
         return model
 
-    def _fit_hyperparameters(
-        self, scaled: Float64Array, groups: npt.ArrayLike | None, rng: np.random.Generator
-    ) -> None:
-        if self.noise is not None and not (np.isfinite(self.noise) and self.noise > 0):
-            raise ValueError(f"noise must be a positive number, not {self.noise}.")
+    def _fit_hyperparameters(self, scaled: Float64Array, groups: IntArray | None, rng: np.random.Generator) -> None:
+        noise = None if self.noise is None else positive_number(self.noise, "noise")
         given = isinstance(self.kernel, Kernel) or self.gamma is not None
         if isinstance(self.kernel, Kernel) and self.gamma is not None:
             raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")
-        if given and self.noise is not None:
+        if given and noise is not None:
             self.kernel_: Kernel = self._given_kernel()
-            self.noise_ = float(self.noise)
+            self.noise_ = noise
             self.hyperparameters_: HyperparameterFit | None = None
             return
         fit = fit_hyperparameters(
@@ -280,7 +287,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             groups=groups,
             objective=self.hyperparameter_objective,
             random_state=rng,
-            noise=self.noise,
+            noise=noise,
             fit_kernel=not given,
         )
         self.kernel_, self.noise_, self.hyperparameters_ = fit.kernel, fit.noise, fit
@@ -322,6 +329,5 @@ def _input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Fl
     if scaling == "column":
         return standardisation(X)
     if scaling == "global":
-        spread = float(X.std())
-        return np.zeros(d), np.full(d, spread if spread > 0 else 1.0)
+        return np.zeros(d), np.full(d, standardisation(X.reshape(-1, 1))[1])
     raise ValueError(f"input_scaling must be 'column', 'global' or None, not {scaling!r}.")

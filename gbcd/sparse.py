@@ -10,8 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
+from sklearn.exceptions import NotFittedError
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, as_outputs, standardisation
+from gbcd._arrays import (
+    Float64Array,
+    FloatArray,
+    IntArray,
+    as_columns,
+    as_matrix,
+    as_outputs,
+    positive_integer,
+    positive_number,
+    standardisation,
+)
 from gbcd._dense import cholesky_in_place, cholesky_solve
 from gbcd._tiles import blas_threads, kernel_matrix, kernel_product, parallel, spans
 from gbcd.kernels import Kernel, SquaredExponential
@@ -264,6 +275,9 @@ class MatchingPursuitGP:
     n_candidates: int = N_CANDIDATES
     random_state: int | None = None
 
+    def __post_init__(self) -> None:
+        positive_number(self.noise, "noise")
+
     def fit(self, X: npt.ArrayLike, Y: npt.ArrayLike) -> MatchingPursuitGP:
         """Choose the regressors and solve for their coefficients.
 
@@ -275,38 +289,47 @@ class MatchingPursuitGP:
         Raises
         ------
         ValueError
-            For empty or non-finite data, or counts below 1.
+            For empty or non-finite data, counts below 1, or a noise that is not positive. The model stays as it was.
         """
         inputs = as_matrix(X, "X")
         outputs = as_outputs(Y, len(inputs), "y")
-        if self.n_regressors < 1 or self.n_candidates < 1:
-            raise ValueError(
-                f"n_regressors and n_candidates must be at least 1, not {self.n_regressors} and {self.n_candidates}."
-            )
-        count = min(self.n_regressors, len(inputs))
+        noise = positive_number(self.noise, "noise")
+        candidates = positive_integer(self.n_candidates, "n_candidates")
+        count = min(positive_integer(self.n_regressors, "n_regressors"), len(inputs))
         if count < self.n_regressors:
             logger.info("MPGP: %d regressors are clipped to the %d rows there are", self.n_regressors, count)
-        self._flat = np.ndim(Y) == 1
-        self.y_mean_, self.y_scale_ = standardisation(outputs)
-        scaled = (outputs - self.y_mean_) / self.y_scale_
+        mean, scale = standardisation(outputs)
+        scaled = (outputs - mean) / scale
         with blas_threads(1):
-            self.active_ = select_regressors(
-                inputs, scaled, self.kernel, self.noise, count, self.n_candidates, self.random_state
-            )
-            self.coef_ = fit_regressors(inputs, scaled, self.active_, self.kernel, self.noise)
-        self.regressors_ = inputs[self.active_]
+            active = select_regressors(inputs, scaled, self.kernel, noise, count, candidates, self.random_state)
+            coef = fit_regressors(inputs, scaled, active, self.kernel, noise)
+        # Only now, so that a fit that fails leaves the model as it was.
+        self._flat = np.ndim(Y) == 1
+        self.y_mean_, self.y_scale_ = mean, scale
+        self.active_, self.coef_ = active, coef
+        self.regressors_ = inputs[active]
         self._origin = inputs.mean(axis=0)
         return self
 
     def predict(self, X: npt.ArrayLike) -> Float64Array:
-        """Return the predictive mean, shape (n,) or (n, q) as the outputs had."""
-        inputs = as_matrix(X, "X")
+        """Return the predictive mean, shape (n,) or (n, q) as the outputs had.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+        ValueError
+            For another number of columns than the training inputs had, or values that are not finite.
+        """
+        self._require_fitted()
+        inputs = as_columns(X, "X", self.regressors_.shape[1])
         scaled = kernel_product(self.kernel, inputs, self.regressors_, self.coef_, self._origin)
         mean: Float64Array = scaled * self.y_scale_ + self.y_mean_
         return mean[:, 0] if self._flat else mean
 
     def get_state(self) -> dict[str, Any]:
         """Return the fitted model as plain arrays and numbers, for a file store."""
+        self._require_fitted()
         if not isinstance(self.kernel, SquaredExponential):
             raise TypeError(f"Only a SquaredExponential kernel can be stored, not {type(self.kernel).__name__}.")
         return {
@@ -335,3 +358,7 @@ class MatchingPursuitGP:
         model.y_scale_ = np.asarray(state["y_scale"], dtype=np.float64)
         model._flat = bool(state["flat"])
         return model
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            raise NotFittedError("This MatchingPursuitGP is not fitted yet: call fit first.")

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix
+from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
 from gbcd.kernels import Kernel
 
@@ -102,20 +102,18 @@ class KernelSystem:
         precision: Precision = "mixed",
     ) -> None:
         self.X = as_matrix(X, "X")
-        if not (np.isfinite(noise) and noise > 0):
-            raise ValueError(f"noise must be a positive number, not {noise}.")
+        self.noise = positive_number(noise, "noise")
         if precision not in ("mixed", "float64"):
             raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
         if memory_budget != "auto" and not (isinstance(memory_budget, int | np.integer) and memory_budget >= 0):
             raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
         self.kernel = kernel
-        self.noise = float(noise)
         self.n = len(self.X)
         self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
         self._origin: Float64Array = self.X.mean(axis=0)
         self._diag = kernel.diagonal(self.X) + self.noise
-        coarse = noise < MIN_FLOAT32_NOISE or kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
+        coarse = self.noise < MIN_FLOAT32_NOISE or kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
         self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, as_matrix
+from gbcd._arrays import Float64Array, as_columns
 from gbcd._tiles import spans
 from gbcd.solvers import CholeskyFactor, solve
 from gbcd.system import WORKSPACE_BYTES, KernelSystem
@@ -50,8 +50,13 @@ def predictive_variance(
     -------
     array (t,)
         Never negative.
+
+    Raises
+    ------
+    ValueError
+        If X_new has another number of columns than the training inputs.
     """
-    points = as_matrix(X_new, "X_new")
+    points = as_columns(X_new, "X_new", system.X.shape[1])
     prior = system.kernel.diagonal(points)
     rng = np.random.default_rng(random_state)
     fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.memory_budget

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, as_outputs
+from gbcd._arrays import Float64Array, as_outputs, positive_integer, positive_number
 from gbcd._tiles import blas_threads
 from gbcd.selection import Cyclic, Gradient, GreedyPool, RandomSubset, Selection
 from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
@@ -120,12 +120,11 @@ def solve(
     """
     chosen = get_solver(solver)
     outputs = as_outputs(Y, system.n)
-    if not tol > 0:
-        raise ValueError(f"tol must be positive, not {tol}.")
+    tol = positive_number(tol, "tol")
     if not max_passes > 0:
         raise ValueError(f"max_passes must be positive, not {max_passes}.")
-    if block_size is not None and block_size < 1:
-        raise ValueError(f"block_size must be at least 1, not {block_size}.")
+    if block_size is not None:
+        block_size = positive_integer(block_size, "block_size")
     progress = Progress(system, outputs, tol, max_passes, callback)
     # Parallel tiles are this package's own threads; BLAS's spin, and stall everything on busy cores.
     with blas_threads(1):

@@ -126,9 +126,27 @@ def test_the_subset_takes_one_row_of_each_group_at_most():
         ({"objective": "leave_group_out", "groups": np.zeros(60, int)}, "at least two of them"),
         ({"groups": np.zeros(3)}, r"groups must have shape \(60,\)"),
         ({"subset": 0}, "subset must be at least 1"),
+        ({"subset": 1.5}, "subset must be an integer, not 1.5"),
+        ({"subset": "a"}, "subset must be an integer, not 'a'"),
+        ({"noise": -1}, "noise must be a positive number, not -1"),
+        ({"noise": np.nan}, "noise must be a positive number, not nan"),
+        ({"noise": [0.1, 0.2]}, "noise must be a positive number, not"),
+        (
+            {"objective": "leave_group_out", "groups": np.arange(60) // 30, "subset": 1},
+            "needs at least two groups, but the drawn subset of 1 rows holds only one: raise subset",
+        ),
         ({"fit_kernel": False}, "needs a Kernel to hold"),
     ],
 )
 def test_impossible_requests_are_refused(small, arguments, message):
     with pytest.raises(ValueError, match=message):
         fit_hyperparameters(*small, **arguments)
+
+
+@pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf, [0.1, 0.2]])
+def test_the_scores_refuse_a_noise_that_cannot_be(small, noise):
+    X, Y = small
+    with pytest.raises(ValueError, match="noise must be a positive number, not"):
+        log_marginal_likelihood(SquaredExponential(1.0), noise, X, Y)
+    with pytest.raises(ValueError, match="noise must be a positive number, not"):
+        leave_group_out_score(SquaredExponential(1.0), noise, X, Y, np.arange(60) // 6)

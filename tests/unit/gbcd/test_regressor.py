@@ -80,6 +80,41 @@ def test_parts_may_be_given_and_the_rest_is_fitted(data):
     assert grouped.fit(X, Y, groups=np.arange(300) // 20).noise_ > 0
 
 
+@pytest.mark.parametrize("factor", [1e-300, 1e-162, 1e154, 1e300])
+@pytest.mark.parametrize("scaling", ["column", "global"])
+def test_the_scale_of_the_data_does_not_matter(data, factor, scaling):
+    X, Y = data
+    # Well inside the range even after the factor: |X| < 100 and |Y| < 2000 there.
+    X, Y = X / 100, Y / 2000
+    for given in ({}, {"gamma": 0.02, "noise": 0.1}):
+        model = GBCDRegressor("isotropic", input_scaling=scaling, solver="cholesky", random_state=0).set_params(**given)
+        plain = model.fit(X, Y).predict(X, return_std=True)
+        inputs = clone(model).fit(X * factor, Y).predict(X * factor)
+        outputs = clone(model).fit(X, Y * factor).predict(X, return_std=True)
+        np.testing.assert_allclose(inputs, plain[0], rtol=1e-6)
+        np.testing.assert_allclose(outputs[0], plain[0] * factor, rtol=1e-6)
+        np.testing.assert_allclose(outputs[1], plain[1] * factor, rtol=1e-5)
+
+
+@pytest.mark.parametrize("change", [{"groups": [1, 2]}, {"parameters": {"solver": "newton"}}, {"y": np.ones(3)}])
+def test_a_refit_that_fails_leaves_the_model_as_it_was(data, change):
+    X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1, random_state=0).fit(X, Y)
+    before, state = model.predict(X), dict(vars(model))
+    model.set_params(**change.get("parameters", {}))
+    with pytest.raises(ValueError, match=r"groups must have shape \(300,\)|no solver|inconsistent numbers"):
+        model.fit(7 * X[:, :4] + 1, change.get("y", 2 * Y[:, 0]), change.get("groups"))
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert {name: id(value) for name, value in vars(model).items() if name != "solver"} == {
+        name: id(value) for name, value in state.items() if name != "solver"
+    }
+    fresh = clone(model)
+    with pytest.raises(ValueError, match=r"groups must have shape|no solver|inconsistent"):
+        fresh.fit(X, change.get("y", Y), change.get("groups"))
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
 def test_what_it_prints_and_calls(data, capsys):
     X, Y = data
     entries = []
@@ -89,7 +124,7 @@ def test_what_it_prints_and_calls(data, capsys):
     assert lines[0].startswith("iteration 1: gradient ")
 
 
-@pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf, "a", [0.1, 0.2]])
 def test_a_noise_that_cannot_be_is_refused(data, noise):
     with pytest.raises(ValueError, match="noise must be a positive number, not"):
         GBCDRegressor(noise=noise).fit(*data)

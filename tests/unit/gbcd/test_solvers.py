@@ -183,9 +183,12 @@ def test_cholesky_names_the_noise_when_rounding_wins():
     ("arguments", "message"),
     [
         ({"solver": "newton"}, "no solver 'newton': choose from bcdc, bcdg, cg, cholesky, gbcd, gbcd-paper"),
-        ({"tol": 0}, "tol must be positive"),
+        ({"tol": 0}, "tol must be a positive number, not 0"),
+        ({"tol": np.inf}, "tol must be a positive number, not inf"),
         ({"max_passes": 0}, "max_passes must be positive"),
         ({"block_size": 0}, "block_size must be at least 1"),
+        ({"block_size": 1.5}, "block_size must be an integer, not 1.5"),
+        ({"block_size": "a"}, "block_size must be an integer, not 'a'"),
         ({"Y": np.ones(3)}, r"shape \(4,\) or \(4, q\)"),
         ({"Y": [0, 1, np.nan, 0]}, "Y contains NaN at row 2, column 0"),
     ],

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from gbcd import MatchingPursuitGP, SquaredExponential
 from gbcd.sparse import PursuitBasis, fit_regressors, select_regressors
@@ -79,7 +80,36 @@ def test_constant_outputs_are_predicted_exactly_and_the_state_comes_back(setting
 
 def test_impossible_requests_are_refused(setting):
     X, Y, kernel, noise, _ = setting
-    with pytest.raises(ValueError, match="n_regressors and n_candidates must be at least 1"):
+    with pytest.raises(ValueError, match="n_regressors must be at least 1, not 0"):
         MatchingPursuitGP(kernel, noise, 0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"n_candidates must be an integer, not 1\.5"):
+        MatchingPursuitGP(kernel, noise, 5, 1.5).fit(X, Y)
+    for bad in (-1, np.nan, [0.1, 0.2]):
+        with pytest.raises(ValueError, match="noise must be a positive number, not"):
+            MatchingPursuitGP(kernel, bad)
+    model = MatchingPursuitGP(SquaredExponential(1.0), noise, 5, random_state=0)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.predict(X)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.get_state()
+    with pytest.raises(ValueError, match="X has 3 columns, the training inputs 10"):
+        model.fit(X, Y).predict(X[:, :3])
     with pytest.raises(ValueError, match="y contains NaN at row 1"):
         MatchingPursuitGP(kernel, noise).fit(X[:2], [0, np.nan])
+
+
+def test_a_refit_that_fails_leaves_the_model_as_it_was(setting):
+    X, Y, _, noise, _ = setting
+    model = MatchingPursuitGP(SquaredExponential(np.full(10, 0.05)), noise, 20, random_state=0).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="10 gammas, the inputs 3 columns"):
+        model.fit(X[:, :3], 100 * Y[:, 0])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-162, 1e154, 1e300])
+def test_the_scale_of_the_outputs_does_not_matter(setting, factor):
+    X, Y, kernel, noise, _ = setting
+    plain = MatchingPursuitGP(kernel, noise, 40, random_state=0).fit(X, Y).predict(X)
+    scaled = MatchingPursuitGP(kernel, noise, 40, random_state=0).fit(X, Y * factor).predict(X)
+    np.testing.assert_allclose(scaled / factor, plain, rtol=1e-3, atol=1e-4)  # chosen in float32

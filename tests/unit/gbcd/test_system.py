@@ -139,6 +139,8 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
     [
         ({"noise": 0.0}, "noise must be a positive number, not 0.0"),
         ({"noise": np.nan}, "noise must be a positive number"),
+        ({"noise": [0.1, 0.2]}, r"noise must be a positive number, not \[0.1, 0.2\]"),
+        ({"noise": "a"}, "noise must be a positive number, not a"),
         ({"precision": "float16"}, "'mixed' or 'float64', not 'float16'"),
         ({"memory_budget": -1}, "number of bytes, not -1"),
         ({"X": np.ones(3)}, "two dimensions"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gbcd import KernelSystem, predictive_variance
+from gbcd import KernelSystem, SquaredExponential, predictive_variance
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,12 @@ def test_it_is_eq_2(problem, dense, solver, budget, accuracy):
     assert latent.shape == (300,)
     noisy = predictive_variance(system, test[:3], include_noise=True, solver="cholesky")
     np.testing.assert_allclose(noisy, exact[:3] + noise, atol=1e-9)
+
+
+def test_other_columns_are_refused(problem):
+    X, _, _, _ = problem(20)
+    with pytest.raises(ValueError, match="X_new has 3 columns, the training inputs 10"):
+        predictive_variance(KernelSystem(X, SquaredExponential(1.0), 0.1), X[:, :3])
 
 
 def test_it_is_never_negative(problem):

@@ -94,15 +94,18 @@ def synth(
     from pose.synth import DEFAULT_FRAMES
 
     with _reporter() as reporter:
-        synthesize_with_progress(
-            out,
-            reporter,
-            subjects=_split(subjects),
-            actions=_split(actions),
-            n_frames=DEFAULT_FRAMES if frames is None else frames,
-            seed=seed,
-            overwrite=overwrite,
-        )
+        try:
+            synthesize_with_progress(
+                out,
+                reporter,
+                subjects=_split(subjects),
+                actions=_split(actions),
+                n_frames=DEFAULT_FRAMES if frames is None else frames,
+                seed=seed,
+                overwrite=overwrite,
+            )
+        except DataError as error:  # it reads nothing: only the request can be wrong
+            raise UsageError(str(error)) from error
     print(f"made {out};   next: pose train {out} --model model.h5")
 
 
@@ -125,7 +128,7 @@ def train(
     from pipelines.train import train as run
 
     settings = load_config(config)
-    _check_target(model)
+    _check_target(model, ".h5", ".hdf5")
     folder = work or model.with_name(f"{model.name}.work")
     with _reporter() as reporter:
         trained = run(data, settings, reporter, masks=masks, work=folder)
@@ -155,8 +158,9 @@ def evaluate(
     if partition not in PARTITION_NAMES:
         raise UsageError(f"--partition {partition}: there are {', '.join(PARTITION_NAMES)}")
     picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
-    for target in (picture, *([json_path] if json_path else [])):
-        _check_target(target)
+    _check_target(picture, ".png")
+    if json_path:
+        _check_target(json_path, ".json")
     trained = load_model(model)
     with _reporter() as reporter:
         evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
@@ -199,8 +203,6 @@ def predict(
             ready_masks=masks,
             overwrite=overwrite,
         )
-    for fault in faults:
-        _print_error(fault)
     if faults:
         raise typer.Exit(EXIT_FAILURE)
 
@@ -241,8 +243,10 @@ def _counts(counts: dict[str, Any]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def _check_target(path: Path) -> None:
-    """A result that cannot be written is better known before the work than after."""
+def _check_target(path: Path, *suffixes: str) -> None:
+    """A result that cannot be written, or is named like something else, is better known before the work than after."""
+    if path.suffix.lower() not in suffixes:
+        raise UsageError(f"{path}: the name must end in {' or '.join(suffixes)}")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: its folder does not exist; make it first")
     if path.is_dir():
@@ -258,13 +262,11 @@ def _reporter() -> Iterator[Any]:
         yield reporter
 
 
-def _print_error(text: str) -> None:
-    notes.print(f"error: {' '.join(text.split())}", style="red", highlight=False, markup=False, soft_wrap=True)
-
-
 def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    from pipelines.progress import ConsoleReporter
+
     del category
-    notes.print(f"warning: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    ConsoleReporter(notes).warn(str(message))
 
 
 def main() -> None:
@@ -303,7 +305,9 @@ def _stop(*_: object) -> None:
 
 
 def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:
+    from pipelines.progress import ConsoleReporter
+
     if debug:
         traceback.print_exception(error)
-    _print_error(text)
+    ConsoleReporter(notes).fault(text)
     sys.exit(code)

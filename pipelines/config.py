@@ -14,7 +14,7 @@ from pipelines.errors import UsageError
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class DataConfig(_Section):
@@ -27,7 +27,7 @@ class DataConfig(_Section):
     )
     target_frame: Literal["camera", "world"] = "camera"
     video_frame_shift: int = Field(
-        default=0, description="added to every video frame, where a decoder counts otherwise"
+        default=0, ge=-10_000, le=10_000, description="added to every video frame, where a decoder counts otherwise"
     )
 
 
@@ -54,7 +54,9 @@ class GPConfig(_Section):
     gamma: float | None = Field(default=None, gt=0, description="fixed instead of fitted; of the scaled histograms")
     noise: float | None = Field(default=None, gt=0, description="fixed instead of fitted; of the scaled outputs")
     hyperparameters: Literal["leave_group_out", "marginal"] = "leave_group_out"
-    block_seconds: float = Field(default=1.0, gt=0, description="length of the time blocks that are held out together")
+    block_seconds: float = Field(
+        default=1.0, gt=0, le=3600, description="length of the time blocks that are held out together"
+    )
     subset: int = Field(default=2000, ge=2)
     solver: str = Field(default="gbcd", description="a name that `gbcd.solve` knows")
     tolerance: float = Field(default=1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
@@ -78,7 +80,7 @@ class MPGPConfig(_Section):
 class Config(_Section):
     """A whole experiment; every value has a default that suits HumanEva-I."""
 
-    random_state: int = Field(default=0, ge=0)
+    random_state: int = Field(default=0, ge=0, lt=2**31)
     data: DataConfig = DataConfig()
     silhouette: SilhouetteConfig = SilhouetteConfig()
     descriptor: DescriptorConfig = DescriptorConfig()

@@ -76,6 +76,7 @@ class Evaluation:
             "partition": self.partition,
             "n_test": len(self.samples),
             "n_without_person": self.samples.n_empty,
+            "n_outside_video": self.samples.n_missing,
             "mean_joint_error_mm": self.means(),
             "mean_joint_error_without_root_mm": self.means_without_root(),
             "by_subject_mm": self.by("subject"),

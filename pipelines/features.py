@@ -6,9 +6,8 @@ import hashlib
 import json
 import warnings
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +16,14 @@ from numpy.typing import NDArray
 from pipelines.config import Config
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
-from pose import EmptySilhouetteError, GaussianBackground, as_mask, sample_edges
+from pipelines.silhouettes import TreeSilhouettes
+from pose import EmptySilhouetteError, sample_edges
 from pose.errors import DataError
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
 from pose.skeleton import root_relative
-from pose.video import read_frames
 
 N_WORKERS = 2  # decoding, numba and OpenCV all release the interpreter lock
-_CACHE_VERSION = 1  # raise it when the silhouettes or edges of the same input change
+_CACHE_VERSION = 2  # raise it when the silhouettes or edges of the same input change
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +39,8 @@ class Samples:
     subject, action, camera : ndarray of str, shape (n,)
     trial, frame : ndarray of int, shape (n,)
         Trial and toolkit frame number.
-    n_empty : int
-        Frames left out because no person was found in them.
+    n_empty, n_missing : int
+        Frames left out because no person was found in them, or because their video does not reach so far.
     """
 
     edges: NDArray[np.float32]
@@ -52,13 +51,15 @@ class Samples:
     trial: NDArray[np.int64]
     frame: NDArray[np.int64]
     n_empty: int
+    n_missing: int
 
     def __len__(self) -> int:
         return len(self.poses)
 
-    def time_blocks(self, n_frames: int) -> NDArray[np.int64]:
-        """Labels (n,) of the instants that belong together: `n_frames` consecutive frames of one trial, all cameras."""
-        keys = list(zip(self.subject, self.action, self.trial, self.frame // n_frames, strict=True))
+    def time_blocks(self, n_frames: int, by_camera: bool = False) -> NDArray[np.int64]:
+        """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
+        camera = self.camera if by_camera else np.full(len(self), "")
+        keys = list(zip(self.subject, self.action, self.trial, camera, self.frame // n_frames, strict=True))
         index = {key: label for label, key in enumerate(dict.fromkeys(keys))}
         return np.array([index[key] for key in keys], dtype=np.int64)
 
@@ -70,74 +71,6 @@ class _Recording:
     sequence: Sequence
     camera: str
     labels: LabelledFrames
-
-    @property
-    def name(self) -> str:
-        return f"{self.sequence.name} {self.camera}"
-
-
-class Masks:
-    """Where silhouettes come from: background models made from the tree's recordings, or ready-made masks."""
-
-    def __init__(self, tree: HumanEva, config: Config, masks: Path | None) -> None:
-        self._tree, self._config, self._folder = tree, config, masks
-        self._backgrounds: dict[str, GaussianBackground] = {}
-
-    def prepare(self, cameras: list[str]) -> None:
-        """Make the background models of the cameras; they serve every subject, as the cameras did not move.
-
-        Raises
-        ------
-        DataError
-            If a camera has no recording of the empty room.
-        """
-        if self._folder is not None:
-            return
-        for camera in cameras:
-            videos = self._tree.background_videos(camera)
-            if not videos:
-                raise DataError(
-                    f"{self._tree.root / 'Background'}: no recording of the empty room by {camera} "
-                    f"(Background_1_({camera}).avi); silhouettes need one, or give ready-made masks with --masks"
-                )
-            recordings = [(frame.image for frame in read_frames(video)) for video in videos]
-            self._backgrounds[camera] = GaussianBackground(risk=self._config.silhouette.risk).fit(recordings)
-
-    def read(self, recording: _Recording) -> Iterator[tuple[int, NDArray[np.bool_] | NDArray[np.uint8]]]:
-        """(toolkit frame, mask) of the labelled frames."""
-        sequence = recording.sequence
-        if self._folder is not None:
-            sequence = replace(sequence, videos={recording.camera: self._mask_source(recording)})
-        for number, frame in sequence.read(recording.camera, recording.labels.numbers):
-            if self._folder is not None:
-                yield number, as_mask(frame.image)
-            else:
-                yield number, self._backgrounds[recording.camera].silhouette(frame.image)
-
-    def fingerprint(self, recording: _Recording) -> bytes:
-        """Changes whenever the masks of a recording may."""
-        if self._folder is not None:
-            return _digest(self._mask_source(recording))
-        digests = [_digest(video) for video in self._tree.background_videos(recording.camera)]
-        return b"".join([*digests, _digest(recording.sequence.videos[recording.camera])])
-
-    def _mask_source(self, recording: _Recording) -> Path:
-        assert self._folder is not None
-        sequence = recording.sequence
-        stem = f"{sequence.action}_{sequence.trial}_({recording.camera})"
-        folder = self._folder / sequence.subject.name
-        for candidate in (folder / stem, folder / f"{stem}.avi", folder / f"{stem}.mp4"):
-            if candidate.exists():
-                return candidate
-        raise DataError(f"{folder}: no masks {stem} (a folder of numbered pictures, or a video of the same frames)")
-
-
-def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    for part in sorted(path.iterdir()) if path.is_dir() else [path]:
-        with part.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.digest()
 
 
 def extract(
@@ -174,7 +107,7 @@ def extract(
     """
     tree = HumanEva(data, config.data.video_frame_shift)
     recordings = _recordings(tree, partition, config, stride)
-    source = Masks(tree, config, masks)
+    source = TreeSilhouettes(tree, config, masks)
     source.prepare(sorted({recording.camera for recording in recordings}))
     total = sum(len(recording.labels.numbers) for recording in recordings)
     done = 0
@@ -182,18 +115,23 @@ def extract(
     with ThreadPoolExecutor(N_WORKERS) as pool:
         try:
             jobs = pool.map(lambda recording: _edges_of(recording, source, config, work), recordings)
-            for recording, (numbers, edges) in zip(recordings, jobs, strict=True):
-                parts.append(_label(recording, numbers, edges, config))
+            for recording, edges in zip(recordings, jobs, strict=True):
+                parts.append(_label(recording, edges, config))
                 done += len(recording.labels.numbers)
                 reporter.progress(f"silhouettes of {partition}", done, total)
         except BaseException:
             pool.shutdown(cancel_futures=True)  # a fault or a stop must not wait for the videos in the queue
             raise
-    samples = _join(parts, total)
+    samples = _join(parts)
+    left_out = [
+        f"{count} {what}"
+        for count, what in ((samples.n_empty, "show no person"), (samples.n_missing, "lie outside their videos"))
+        if count
+    ]
     if len(samples) == 0:
-        raise DataError(f"{tree.root}: no person was found in any of the {total} frames of {partition}")
-    if samples.n_empty:
-        reporter.say(f"{samples.n_empty} of {total} frames of {partition} show no person, or are not in their video")
+        raise DataError(f"{tree.root}: nothing to use for {partition}: of its {total} frames {', '.join(left_out)}")
+    if left_out:
+        reporter.say(f"of {total} frames of {partition} {', '.join(left_out)}; they are left out")
     return samples
 
 
@@ -226,19 +164,25 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
     return found
 
 
-Edges = tuple[NDArray[np.int64], NDArray[np.float32]]
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Frame numbers and edge points of a video's frames that show a person, and how many of its frames exist."""
+
+    numbers: NDArray[np.int64]
+    points: NDArray[np.float32]
+    n_decoded: int
 
 
-def _edges_of(recording: _Recording, source: Masks, config: Config, work: Path | None) -> Edges:
-    """Frame numbers and edge points of a video's frames that show a person."""
+def _edges_of(recording: _Recording, source: TreeSilhouettes, config: Config, work: Path | None) -> _Edges:
     if work is None:
         return _compute_edges(recording, source, config)
-    key = hashlib.sha256(source.fingerprint(recording))
+    key = hashlib.sha256(source.fingerprint(recording.sequence, recording.camera))
     settings = [
         _CACHE_VERSION,
         config.silhouette.model_dump(),
         config.descriptor.n_points,
         config.data.video_frame_shift,
+        recording.sequence.clock.first_video_frame[recording.camera],
     ]
     key.update(json.dumps(settings).encode())
     key.update(recording.labels.numbers.tobytes())
@@ -246,54 +190,59 @@ def _edges_of(recording: _Recording, source: Masks, config: Config, work: Path |
     cached = _load_edges(path)
     if cached is not None:
         return cached
-    numbers, edges = _compute_edges(recording, source, config)
+    edges = _compute_edges(recording, source, config)
     work.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
-        np.savez(temporary, numbers=numbers, edges=edges)
-    return numbers, edges
+        np.savez(temporary, numbers=edges.numbers, points=edges.points, n_decoded=edges.n_decoded)
+    return edges
 
 
-def _load_edges(path: Path) -> Edges | None:
+def _load_edges(path: Path) -> _Edges | None:
     """What an earlier run kept; None where it kept nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as cached:
-            return cached["numbers"], cached["edges"]
+            return _Edges(cached["numbers"], cached["points"], int(cached["n_decoded"]))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 
 
-def _compute_edges(recording: _Recording, source: Masks, config: Config) -> Edges:
-    numbers, edges = [], []
-    for number, mask in source.read(recording):
+def _compute_edges(recording: _Recording, source: TreeSilhouettes, config: Config) -> _Edges:
+    numbers, points = [], []
+    n_decoded = 0
+    for number, mask in source.read(recording.sequence, recording.camera, recording.labels.numbers):
+        n_decoded += 1
         try:
-            edges.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
+            points.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
         except EmptySilhouetteError:
             continue
         numbers.append(number)
     shape = (-1, config.descriptor.n_points, 2)
-    return np.array(numbers, dtype=np.int64), np.array(edges, dtype=np.float32).reshape(shape)
+    return _Edges(np.array(numbers, dtype=np.int64), np.array(points, dtype=np.float32).reshape(shape), n_decoded)
 
 
-def _label(recording: _Recording, numbers: NDArray[np.int64], edges: NDArray[np.float32], config: Config) -> Samples:
-    rows = np.searchsorted(recording.labels.numbers, numbers)
+def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
+    rows = np.searchsorted(recording.labels.numbers, edges.numbers)
     poses = root_relative(recording.labels.joints[rows])
     if config.data.target_frame == "camera":
         poses = recording.sequence.subject.camera(recording.camera).rotate_to_camera(poses)
-    n = len(numbers)
+    n = len(rows)
     sequence = recording.sequence
     return Samples(
-        edges,
+        edges.points,
         poses,
         np.full(n, sequence.subject.name),
         np.full(n, sequence.action),
         np.full(n, recording.camera),
         np.full(n, sequence.trial),
-        numbers,
-        0,
+        edges.numbers,
+        n_empty=edges.n_decoded - n,
+        n_missing=len(recording.labels.numbers) - edges.n_decoded,
     )
 
 
-def _join(parts: list[Samples], total: int) -> Samples:
+def _join(parts: list[Samples]) -> Samples:
     columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
     joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in columns}
-    return Samples(**joined, n_empty=total - len(joined["poses"]))
+    return Samples(
+        **joined, n_empty=sum(part.n_empty for part in parts), n_missing=sum(part.n_missing for part in parts)
+    )

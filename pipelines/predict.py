@@ -18,17 +18,16 @@ from pipelines.features import N_WORKERS
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pipelines.progress import Reporter
-from pose import EmptySilhouetteError, GaussianBackground, as_mask
+from pipelines.silhouettes import Mask, fit_background, silhouette
+from pose import EmptySilhouetteError, GaussianBackground
 from pose.draw import overlay_frame
 from pose.errors import DataError
 from pose.export import PoseSeries, write_csv, write_hdf5
-from pose.video import VideoFrame, VideoWriter, probe, read_frames
+from pose.video import VideoFrame, VideoWriter, probe, read_frames, read_masks
 
 _BATCH = 64  # frames in memory at once
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3
-
-Mask = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def predict_videos(
     Returns
     -------
     list of str
-        What went wrong, one line a video that failed.
+        What went wrong, one line a video that failed; the reporter was told each at once.
 
     Raises
     ------
@@ -94,7 +93,11 @@ def predict_videos(
         raise UsageError("--masks takes the videos as silhouettes: leave out --background")
     jobs = {video: Outputs.of(video, out) for video in videos}
     _check_outputs(jobs, overwrite)
-    background = None if ready_masks else _background(backgrounds, model)
+    if not (ready_masks or backgrounds):
+        raise UsageError("silhouettes need the empty scene: --background VIDEO or picture (or --masks for ready masks)")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file, a folder is needed for the results")
+    background = None if ready_masks else fit_background(backgrounds, model.config)
     out.mkdir(parents=True, exist_ok=True)
     faults = []
     for video, outputs in jobs.items():
@@ -102,6 +105,7 @@ def predict_videos(
             series = _predict_video(video, outputs, model, background, reporter, model_name)
         except DataError as error:
             faults.append(str(error))
+            reporter.fault(str(error))
             continue
         found = int(series.found.sum())
         reporter.say(f"{video.name}: a person in {found} of {len(series.frame)} frames; wrote {outputs.csv}")
@@ -120,18 +124,6 @@ def _check_outputs(jobs: dict[Path, Outputs], overwrite: bool) -> None:
         raise UsageError(f"already there: {', '.join(there)}; choose another folder, or --overwrite")
 
 
-def _background(recordings: Sequence[Path], model: PoseModel) -> GaussianBackground:
-    if not recordings:
-        raise UsageError("silhouettes need the empty scene: --background VIDEO or picture (or --masks for ready masks)")
-    frames = [(frame.image for frame in read_frames(path)) for path in recordings]
-    try:
-        return GaussianBackground(risk=model.config.silhouette.risk).fit(frames)
-    except DataError:
-        raise
-    except ValueError as error:
-        raise DataError(f"background {', '.join(map(str, recordings))}: {error}") from error
-
-
 def _predict_video(
     video: Path,
     outputs: Outputs,
@@ -142,12 +134,13 @@ def _predict_video(
 ) -> PoseSeries:
     """Write all three files, or none."""
     info = probe(video)
+    frames = read_masks(video) if background is None else read_frames(video)
     index, times, poses = [], [], []
     n_large = 0
     with ExitStack() as stack:
         csv_part, hdf5_part = (stack.enter_context(atomic_path(path)) for path in (outputs.csv, outputs.hdf5))
         writer = stack.enter_context(VideoWriter(outputs.overlay, 2 * info.width, info.height, info.rate or 60.0))
-        for frame, mask, pose in predict_frames(read_frames(video), model, background, str(video)):
+        for frame, mask, pose in predict_frames(frames, model, background, video):
             writer.write(overlay_frame(frame.image, mask, pose, model.skeleton, model.axes))
             index.append(frame.index)
             times.append(frame.time)
@@ -170,7 +163,7 @@ def _predict_video(
 
 
 def predict_frames(
-    frames: Iterable[VideoFrame], model: PoseModel, background: GaussianBackground | None, where: str
+    frames: Iterable[VideoFrame], model: PoseModel, background: GaussianBackground | None, video: Path
 ) -> Iterator[tuple[VideoFrame, Mask, NDArray[np.float64] | None]]:
     """Predict frames in batches.
 
@@ -179,9 +172,9 @@ def predict_frames(
     frames : iterable of VideoFrame
     model : PoseModel
     background : GaussianBackground or None
-        None takes the frames as masks.
-    where : str
-        The video's name, for messages.
+        None takes the frames as masks, as `pose.video.read_masks` gives them.
+    video : Path
+        For messages.
 
     Yields
     ------
@@ -197,16 +190,11 @@ def predict_frames(
     """
 
     def observe(frame: VideoFrame) -> tuple[Mask, NDArray[np.float64] | None]:
+        mask = silhouette(frame, background, video)
         try:
-            if background is None:
-                mask = as_mask(frame.image).astype(np.uint8) * 255
-            else:
-                mask = background.silhouette(frame.image)
             return mask, model.histosc.histogram(mask)
         except EmptySilhouetteError:
             return mask, None
-        except ValueError as error:
-            raise DataError(f"{where}, frame {frame.index}: {error}") from error
 
     remaining = iter(frames)
     with ThreadPoolExecutor(N_WORKERS) as pool:

@@ -24,6 +24,9 @@ class Reporter(Protocol):
     def say(self, text: str) -> None:
         """Print one line."""
 
+    def fault(self, text: str) -> None:
+        """Tell what failed while the work goes on."""
+
     def progress(self, what: str, done: int, total: int) -> None:
         """`done` of `total` steps of `what` are behind us; the first call of a stage starts its bar."""
 
@@ -32,6 +35,9 @@ class Silent:
     """Reports nothing."""
 
     def say(self, text: str) -> None:
+        """Drop the line."""
+
+    def fault(self, text: str) -> None:
         """Drop the line."""
 
     def progress(self, what: str, done: int, total: int) -> None:
@@ -63,7 +69,19 @@ class ConsoleReporter:
 
     def say(self, text: str) -> None:
         """Print one line above the bars."""
-        self.console.print(text, highlight=False, soft_wrap=True, markup=False)
+        self._line(text)
+
+    def fault(self, text: str) -> None:
+        """Print an error's line; the work goes on."""
+        self._line(f"error: {text}", style="red")
+
+    def warn(self, text: str) -> None:
+        """Print a warning's line."""
+        self._line(f"warning: {text}", style="yellow")
+
+    def _line(self, text: str, style: str | None = None) -> None:
+        # One line whatever a file's name holds; rich would fold, colour and read [brackets] otherwise.
+        self.console.print(" ".join(text.split()), style=style, highlight=False, soft_wrap=True, markup=False)
 
     def progress(self, what: str, done: int, total: int) -> None:
         """Move a stage's bar."""

@@ -8,6 +8,7 @@ Format history
 
 from __future__ import annotations
 
+import io
 import json
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
 from pipelines.config import Config
@@ -26,12 +28,21 @@ from pose.skeleton import Skeleton
 
 FORMAT = "pose-model"
 VERSION = 1
+#: What `pose info` shows.
+SUMMARY_KEYS = (
+    "software", "n_train", "n_without_person", "subjects", "actions", "cameras", "noise", "converged", "gradient_norm",
+    "n_regressors", "seconds",
+)  # fmt: skip
+#: What reading a file that something else has written to may raise.
+_DAMAGE = (KeyError, ValueError, OSError, TypeError, AttributeError, IndexError, RuntimeError)
 
 
 def save_model(path: str | Path, model: PoseModel) -> None:
     """Write a model under a temporary name, then rename it."""
     path = Path(path)
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+    # Made in memory, then written: HDF5 itself crashes the process on a full disk.
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
         file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
         file.attrs["software"] = f"gbcd-pose {version('gbcd-pose')}"
         file.attrs["config"] = model.config.model_dump_json()
@@ -43,6 +54,8 @@ def save_model(path: str | Path, model: PoseModel) -> None:
         _write_state(file.create_group("histosc"), {"centers": model.histosc.codebook_.centers_})
         _write_state(file.create_group("gp"), model.gp.get_state())
         _write_state(file.create_group("mpgp"), model.mpgp.get_state())
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
 
 
 def load_model(path: str | Path) -> PoseModel:
@@ -61,43 +74,75 @@ def load_model(path: str | Path) -> PoseModel:
     except OSError as error:
         raise DataError(f"{path}: is not a model file, or is truncated (not readable as HDF5)") from error
     with file:
-        if file.attrs.get("format") != FORMAT:
+        if str(file.attrs.get("format")) != FORMAT:
             raise DataError(f"{path}: is an HDF5 file but not a model made by 'pose train'")
         found = file.attrs.get("version")
-        if found != VERSION:
+        if not np.array_equal(found, VERSION):
             raise DataError(f"{path}: has format version {found}, this software reads {VERSION}; train it again")
         try:
             return _read(file)
-        except (KeyError, ValueError, OSError, TypeError) as error:
-            raise DataError(f"{path}: is damaged ({' '.join(str(error).split())})") from error
+        except ValidationError as error:
+            raise DataError(f"{path}: is damaged (its config has {error.error_count()} faults)") from error
+        except _DAMAGE as error:
+            raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
 
 
 def _read(file: Any) -> PoseModel:
     config = Config.model_validate_json(file.attrs["config"])
     names, parents = (json.loads(file["skeleton"].attrs[key]) for key in ("names", "parents"))
-    skeleton = Skeleton(tuple(names), tuple(parents))
+    skeleton = Skeleton(tuple(map(str, names)), tuple(map(int, parents)))
+    _expect_tree(skeleton)
     codebook = Codebook.from_centers(file["histosc"]["centers"][:], config.random_state)
     gp, mpgp = _read_state(file["gp"]), _read_state(file["mpgp"])
     n_words, n_outputs = len(codebook.centers_), 3 * len(skeleton)
-    _expect("gp/X_train", gp["X_train"], (len(gp["coef"]), n_words))
-    _expect("gp/coef", gp["coef"], (len(gp["X_train"]), n_outputs))
-    _expect("mpgp/regressors", mpgp["regressors"], (len(mpgp["coef"]), n_words))
-    _expect("mpgp/coef", mpgp["coef"], (len(mpgp["regressors"]), n_outputs))
-    _expect("mean_pose", file["mean_pose"], (len(skeleton), 3))
+    mean_pose = file["mean_pose"][:]
+    _expect("mean_pose", mean_pose, (len(skeleton), 3))
+    for name, shape in {
+        "X_train": (len(gp["coef"]), n_words),
+        "coef": (len(gp["X_train"]), n_outputs),
+        "x_offset": (n_words,),
+        "x_scale": (n_words,),
+        "y_mean": (n_outputs,),
+        "y_scale": (n_outputs,),
+    }.items():
+        _expect(f"gp/{name}", gp[name], shape)
+    for name, shape in {
+        "regressors": (len(mpgp["coef"]), n_words),
+        "coef": (len(mpgp["regressors"]), n_outputs),
+        "origin": (n_words,),
+        "y_mean": (n_outputs,),
+        "y_scale": (n_outputs,),
+    }.items():
+        _expect(f"mpgp/{name}", mpgp[name], shape)
+    summary = json.loads(file.attrs["summary"])
+    lacking = [key for key in SUMMARY_KEYS if key not in summary]
+    if lacking:
+        raise ValueError(f"the summary lacks {', '.join(lacking)}")
     return PoseModel(
         config,
         HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),
         GBCDRegressor.from_state(gp),
         MatchingPursuitGP.from_state(mpgp),
-        file["mean_pose"][:],
+        mean_pose,
         skeleton,
-        json.loads(file.attrs["summary"]),
+        summary,
     )
+
+
+def _expect_tree(skeleton: Skeleton) -> None:
+    """One root, and every other joint's parent before it."""
+    names, parents = skeleton.names, skeleton.parents
+    if len(set(names)) != len(names) or len(parents) != len(names) or parents.count(-1) != 1:
+        raise ValueError("the skeleton is no tree of distinct joints")
+    if any(not -1 <= parent < joint for joint, parent in enumerate(parents)):
+        raise ValueError("a joint's parent does not stand before it in the skeleton")
 
 
 def _expect(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise ValueError(f"{name} holds something else than finite numbers")
 
 
 def _write_state(group: Any, state: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
 from pipelines.config import Config
@@ -22,6 +23,7 @@ from pose import HistoSC
 from pose.skeleton import HUMANEVA_15
 
 FRAMES_PER_SECOND = 60  # of HumanEva's toolkit frames
+_FEWEST_BLOCKS = 5  # fewer say little about what is held out
 
 
 def train(
@@ -112,15 +114,32 @@ class _Training:
             solver=settings.solver,
             memory_budget="auto" if settings.memory_budget_mb is None else settings.memory_budget_mb * 1_000_000,
             subset=settings.subset,
-            hyperparameter_objective=settings.hyperparameters,
             random_state=self.config.random_state,
             callback=self._report_solve,
         )
         self.reporter.progress("hyperparameters", 0, 1)
-        blocks = samples.time_blocks(max(1, round(settings.block_seconds * FRAMES_PER_SECOND)))
-        gp.fit(histograms, poses, groups=blocks)
+        objective, groups = self._held_out_together(samples)
+        gp.set_params(hyperparameter_objective=objective)
+        gp.fit(histograms, poses, groups=groups)
         self._report_solve_end(gp)
         return gp
+
+    def _held_out_together(self, samples: Samples) -> tuple[str, NDArray[np.int64] | None]:
+        """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
+        settings = self.config.gp
+        n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
+        if settings.hyperparameters == "marginal":
+            return "marginal", samples.time_blocks(n_frames, by_camera=True)
+        wanted = n_frames
+        while n_frames > 1 and len(np.unique(samples.time_blocks(n_frames))) < _FEWEST_BLOCKS:
+            n_frames //= 2
+        blocks = samples.time_blocks(n_frames)
+        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+            self.reporter.say("hyperparameters: too few instants to hold any out; by marginal likelihood instead")
+            return "marginal", None
+        if n_frames < wanted:
+            self.reporter.say(f"hyperparameters: blocks of {n_frames} frames are held out, as the recordings are short")
+        return "leave_group_out", blocks
 
     def _report_solve(self, entry: TraceEntry) -> None:
         """Progress on a logarithmic scale, as the gradient falls by a factor an iteration."""
@@ -155,6 +174,7 @@ class _Training:
             "software": f"gbcd-pose {version('gbcd-pose')}",
             "n_train": len(samples),
             "n_without_person": samples.n_empty,
+            "n_outside_video": samples.n_missing,
             "subjects": dict(Counter(samples.subject.tolist())),
             "actions": dict(Counter(samples.action.tolist())),
             "cameras": dict(Counter(samples.camera.tolist())),

@@ -48,7 +48,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
     Notes
     -----
     An image is either a mask, as :func:`pose.sample_edges` takes it, or a point set (k, 2), x to the right and y down,
-    used as it is. A two-dimensional array with two columns is a point set.
+    used as it is. A two-dimensional array with two columns is a point set, unless it is bool or uint8.
 
     The shape contexts are divided by the number of other points (n_points - 1) before clustering and look-up, so a row
     is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
@@ -132,7 +132,8 @@ class HistoSC(TransformerMixin, BaseEstimator):
             If it is neither a mask nor a point set.
         """
         array = np.asarray(image)
-        points = array if array.ndim == 2 and array.shape[1] == 2 else sample_edges(array, self.n_points)
+        is_points = array.ndim == 2 and array.shape[1] == 2 and array.dtype not in (np.bool_, np.uint8)
+        points = array if is_points else sample_edges(array, self.n_points)
         counts = shape_context(points, self.n_angular, self.n_radial, self.r_inner, self.r_outer, self.normalize)
         counts /= np.float32(max(len(counts) - 1, 1))
         return counts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.silhouette import as_mask
 
 Image = NDArray[np.uint8]
 
@@ -111,6 +113,35 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
             yield frame
 
 
+def read_masks(path: str | Path, start: int = 0, stop: int | None = None) -> Iterator[VideoFrame]:
+    """Read ready-made silhouettes as `read_frames` reads pictures; each comes as 0 or 255 in all three channels.
+
+    Of a video the bright half (above 127) is the person, as codecs do not keep 0 and 1 apart; a still is taken as
+    `pose.as_mask` takes it, its alpha channel included.
+
+    Parameters, errors and warnings are those of `read_frames`.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        for frame in read_frames(path, start, stop):
+            yield replace(frame, image=_as_picture(frame.image.max(axis=2) > _HALF))
+        return
+    for index, still in _indexed_stills(path):
+        if start <= index and (stop is None or index < stop):
+            try:
+                mask = as_mask(_read_still(still, cv2.IMREAD_UNCHANGED))
+            except ValueError as error:
+                raise DataError(f"{still}: {error}") from error
+            yield VideoFrame(index, index / _STILL_RATE, _as_picture(mask))
+
+
+_HALF = 127  # of 0..255
+
+
+def _as_picture(mask: NDArray[np.bool_]) -> Image:
+    return np.repeat(mask[:, :, None].astype(np.uint8) * 255, 3, axis=2)
+
+
 _STILL_RATE = 60.0  # stills carry no clock; HumanEva's is 60 Hz
 _RATE_DENOMINATOR = 1001  # of television's rates
 
@@ -132,7 +163,7 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
         raise DataError(f"{folder}: no such folder")
     stills: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
-        digits = re.search(r"[0-9]+$", path.stem)
+        digits = re.search(r"[0-9]{1,9}$", path.stem)
         if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
             continue
         twin = stills.setdefault(int(digits.group()), path)
@@ -143,23 +174,28 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
     return dict(sorted(stills.items()))
 
 
-def _read_still(path: Path) -> Image:
+def _read_still(path: Path, flags: int = cv2.IMREAD_COLOR) -> Image:
     # cv2.imread returns None in silence for paths it cannot encode, so the bytes are read here.
     content = np.frombuffer(path.read_bytes(), np.uint8)
-    image = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
+    image = cv2.imdecode(content, flags) if content.size else None
     if image is None:
         raise DataError(f"{path}: is not a picture")
-    return np.asarray(image, dtype=np.uint8)
+    return np.asarray(image)
+
+
+def _indexed_stills(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Pictures with their 0-based index; tools number from 0 or from 1."""
+    stills = _numbered_stills(folder)
+    origin = min(1, *stills)
+    for number, path in stills.items():
+        yield number - origin, path
 
 
 def _decode_stills(folder: Path) -> Iterator[VideoFrame]:
-    stills = _numbered_stills(folder)
-    origin = min(1, *stills)  # tools number from 0 or from 1
     shape = None
-    for number, path in stills.items():
+    for index, path in _indexed_stills(folder):
         image = _read_still(path)
         shape = _same_shape(image, shape, str(path))
-        index = number - origin
         yield VideoFrame(index, index / _STILL_RATE, image)
 
 
@@ -262,7 +298,7 @@ class VideoWriter:
             raise DataError(f"{self.path}: cannot be written, it is a folder; name a file")
         if not self.path.parent.is_dir():
             raise DataError(f"{self.path}: cannot be written, there is no folder {self.path.parent}; make it first")
-        self._temporary = self.path.with_name(f".{self.path.name}.part")
+        self._temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self._shape = (height, width, 3)
         self._n_written = 0
         self._container = av.open(_address(self._temporary), mode="w", format="mp4")

@@ -51,6 +51,8 @@ class SubjectShape:
 def torso_radius(static: MarkerTracks) -> float:
     """Mean over the standing trial of half the distance between the shoulder markers, less a marker's radius, mm."""
     left, right = np.moveaxis(static.require(("LSHO", "RSHO")), 1, 0)
+    if not np.isfinite(left + right).any():
+        raise DataError(f"{static.path}: LSHO and RSHO are never seen together, so the torso's width is not known")
     return float(np.nanmean(np.linalg.norm(left - right, axis=1)) / 2 - MARKER_RADIUS)
 
 

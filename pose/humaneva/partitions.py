@@ -19,6 +19,8 @@ PARTITION_NAMES = ("Train", "Validate", "Test")
 #: The first frames of every recording repeat a picture, a fault of the codec; none of them is used.
 FIRST_USABLE_FRAME = 6
 
+_LAST_FRAME = 10_000_000  # two days at 60 Hz
+
 _ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box")
 # Trial 1: the last frames of Validate (from 6) and of Train (from the next), by action.
 _TRIAL_1 = {
@@ -76,6 +78,8 @@ def read_partitions(root: Path) -> Partitions:
         content = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise DataError(f"{path}, line {error.lineno}: is not JSON ({error.msg})") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: is not a table of partitions (nested too deep)") from error
     table: dict[tuple[str, str], Ranges] = {}
     faults: list[str] = []
     for subject, trials in _items(content, "the file", faults):
@@ -110,7 +114,9 @@ def _overlaps(ranges: Ranges) -> list[tuple[str, str]]:
 
 def _span(value: object) -> tuple[int, int] | None:
     match value:
-        case [int(first), int(last)] if 1 <= first <= last and not (isinstance(first, bool) or isinstance(last, bool)):
+        case [int(first), int(last)] if 1 <= first <= last <= _LAST_FRAME and not (
+            isinstance(first, bool) or isinstance(last, bool)
+        ):
             return first, last
         case _:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from pose.humaneva.measurements import read_measurements
 from pose.humaneva.mocap import MarkerTracks, read_markers
 from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges, read_partitions
 from pose.humaneva.sync import CommonClock, common_clock, read_ofs
+from pose.skeleton import HUMANEVA_15
 from pose.video import VideoFrame, read_frames
 
 FloatArray = NDArray[np.float64]
@@ -29,6 +30,10 @@ _SUBJECT = re.compile(r"^S\d+$", re.IGNORECASE)
 _RECORDING = re.compile(
     r"^(?P<action>[A-Za-z]+)_(?P<trial>\d+)_\((?P<camera>C[1-4]|BW[1-4])\)(?P<suffix>\.avi|\.ofs)?$", re.IGNORECASE
 )
+PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
+VIDEO_RATE = 60.0  # Hz
+RATE_TOLERANCE = 0.05
+Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
 COLOUR_CAMERAS = ("C1", "C2", "C3")
 
 
@@ -155,6 +160,7 @@ class Sequence:
                 f"{self.name}: has no partition {partition} (it has {', '.join(self.partitions) or 'none'})"
             )
         first, last = self.partitions[partition]
+        self._check_rate(self.clock.mocap_per_frame)
         numbers = np.arange(max(first, FIRST_USABLE_FRAME), last + 1)
         positions = self.clock.mocap_position(numbers)
         usable = valid_instants(self.markers, positions)
@@ -167,15 +173,40 @@ class Sequence:
                 "and are left out",
                 stacklevel=2,
             )
-        return LabelledFrames(numbers[whole], joints[whole])
+        numbers, joints = numbers[whole], joints[whole]
+        self._check_size(joints)
+        return LabelledFrames(numbers, joints)
 
-    def read(self, camera: str, numbers: IntArray) -> Iterator[tuple[int, VideoFrame]]:
-        """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come."""
+    def _check_size(self, joints: FloatArray) -> None:
+        """Refuse a person of an impossible size: the unit, or the markers, cannot be right."""
+        if not len(joints):
+            return
+        height = float(np.median(np.linalg.norm(joints[:, HUMANEVA_15.names.index("head")] - joints[:, 0], axis=1)))
+        if not PELVIS_TO_HEAD[0] < height < PELVIS_TO_HEAD[1]:
+            raise DataError(
+                f"{self.markers.path}: the head is {height:.4g} mm from the pelvis, so the unit is not mm, or markers "
+                "are mislabelled"
+            )
+
+    def _check_rate(self, mocap_per_frame: float) -> None:
+        rate = self.markers.rate / VIDEO_RATE
+        if rate and abs(rate / mocap_per_frame - 1) > RATE_TOLERANCE:
+            warnings.warn(
+                f"{self.name}: its .ofs files say {mocap_per_frame:.4g} mocap frames an image, but "
+                f"{self.markers.path.name} says {self.markers.rate:g} Hz: {rate:.4g} at {VIDEO_RATE:g} images/s",
+                stacklevel=2,
+            )
+
+    def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
+        """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
+
+        `decode` is `pose.video.read_masks` where the videos are silhouettes.
+        """
         offset = self.clock.video_index(camera, 0) + self.video_frame_shift
         wanted = {int(number) + offset for number in numbers if number + offset >= 0}
         if not wanted:
             return
-        for frame in read_frames(self.videos[camera], min(wanted), max(wanted) + 1):
+        for frame in decode(self.videos[camera], min(wanted), max(wanted) + 1):
             if frame.index in wanted:
                 yield frame.index - offset, frame
 

@@ -17,6 +17,9 @@ from pose.humaneva.text import read_numbers
 CAMERA_ORDER = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")
 
 
+_LARGEST_FRAME = 1e8
+
+
 @dataclass(frozen=True)
 class StreamOffset:
     """One instant that a camera and the motion capture both show, and their rates.
@@ -73,6 +76,8 @@ def read_ofs(path: str | Path) -> StreamOffset:
     """
     path = Path(path)
     image_start, mocap_start, rate = read_numbers(path, 3, "image frame, mocap frame, mocap frames an image")
+    if max(abs(image_start), abs(mocap_start)) > _LARGEST_FRAME:
+        raise DataError(f"{path}: frame numbers {image_start:g} and {mocap_start:g} cannot be right")
     if image_start < 1:
         raise DataError(f"{path}: the image frame must be 1 or more, found {image_start:g}")
     if not 0.1 <= rate <= 20:

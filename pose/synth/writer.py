@@ -34,7 +34,9 @@ Progress = Callable[[int, int, str], None]
 
 #: The file that says what a folder is; only a folder that has it is ever overwritten.
 NOTICE = "SYNTHETIC.txt"
+_OWN_ENTRIES = {NOTICE, "Background", "partitions.json", "truth"}
 DEFAULT_FRAMES = 560
+_MOST_FRAMES = 100_000
 _FEWEST_FRAMES = 24
 _BACKGROUND_FRAMES = 30
 #: Exposure of the three background recordings against the trials': beginning, middle and end of the week.
@@ -101,8 +103,13 @@ def synthesize(
         _Release(staging, n_frames, seed, jobs or os.cpu_count() or 1, on_progress).write(subjects, actions)
         _write_notice(staging, subjects, actions, n_frames, seed)
         if out.exists():
-            shutil.rmtree(out)
-        staging.rename(out)
+            # Moved aside first: at every instant there is a whole data set under one of the names.
+            aside = out.with_name(f".{out.name}.{os.getpid()}.old")
+            out.rename(aside)
+            staging.rename(out)
+            shutil.rmtree(aside)
+        else:
+            staging.rename(out)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return out
@@ -114,8 +121,8 @@ def _check(subjects: Sequence[str], actions: Sequence[str], n_frames: int, seed:
     for kind, names in (("subject", subjects), ("action", actions)):
         if not names or len(set(names)) != len(names):
             faults.append(f"every {kind} must be named once, and one at least")
-    if n_frames < _FEWEST_FRAMES:
-        faults.append(f"a trial needs {_FEWEST_FRAMES} frames or more, not {n_frames}")
+    if not _FEWEST_FRAMES <= n_frames <= _MOST_FRAMES:
+        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {n_frames}")
     if seed < 0:
         faults.append(f"the seed must be 0 or more, not {seed}")
     if faults:
@@ -131,6 +138,9 @@ def _check_target(out: Path, overwrite: bool) -> None:
         return
     if not (out / NOTICE).is_file():
         raise DataError(f"{out}: exists and holds something else than a synthetic data set; give a new folder")
+    foreign = [path.name for path in sorted(out.iterdir()) if path.name not in _OWN_ENTRIES | set(SUBJECTS)]
+    if foreign:
+        raise DataError(f"{out}: beside the synthetic data set it holds {', '.join(foreign)}, which would be lost")
     if not overwrite:
         raise DataError(
             f"{out}: holds a synthetic data set already; give a new folder, or --overwrite (overwrite=True)"

@@ -219,7 +219,7 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
     video = tree / "S1/Image_Data/Walking_1_(C1).avi"
     code, _, err = run("predict", video, "-m", model, "-b", small, "-o", tmp_path / "out")
     assert code == 1
-    assert "Walking_1_(C1).avi, frame 0: " in err
+    assert "Walking_1_(C1).avi, frame 0 (from 0): " in err
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -229,7 +229,11 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         (["train", "{tmp}/none", "-m", "{tmp}/m.h5"], 1, "none: no such folder"),
         (["train", "{tmp}", "-m", "{tmp}/m.h5"], 1, "holds no subject folder"),
         (["train", "{tree}", "-m", "{tmp}/no/m.h5"], 2, "no/m.h5: its folder does not exist"),
-        (["train", "{tree}", "-m", "{tmp}"], 2, "is a folder, a file name is needed"),
+        (["train", "{tree}", "-m", "{tmp}"], 2, "the name must end in .h5 or .hdf5"),
+        (["train", "{tree}", "-m", "{video}"], 2, "the name must end in .h5 or .hdf5"),
+        (["eval", "{tree}", "-m", "{model}", "--json", "{model}"], 2, "the name must end in .json"),
+        (["eval", "{tree}", "-m", "{model}", "--png", "{tmp}/a.txt"], 2, "the name must end in .png"),
+        (["predict", "{video}", "-m", "{model}", "--masks", "-o", "{model}"], 2, "is a file, a folder is needed"),
         (["train", "{tree}", "-m", "{tmp}/m.h5", "-c", "{tmp}/none.toml"], 2, "none.toml: cannot be read"),
         (["train", "{tree}"], 2, "Missing option '--model'"),
         (["eval", "{tree}", "-m", "{tmp}/none.h5"], 1, "none.h5: no such model file"),
@@ -248,8 +252,8 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         ),
         (["predict", "{video}", "-m", "{model}", "-o", "{tmp}/out"], 2, "silhouettes need the empty scene"),
         (["info", "{tree}/partitions.json"], 1, "partitions.json: is not a model file"),
-        (["synth", "{tree}/S1"], 1, "S1"),
-        (["synth", "{tmp}/s", "--subjects", "S9"], 1, "no subject 'S9'"),
+        (["synth", "{tree}/S1"], 2, "S1"),
+        (["synth", "{tmp}/s", "--subjects", "S9"], 2, "no subject 'S9'"),
         (["nothing"], 2, "No such command 'nothing'"),
     ],
 )

@@ -185,12 +185,17 @@ def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
     out = tmp_path / "set"
     out.mkdir()
     (out / NOTICE).write_text("an older one")
-    (out / "stale").write_text("")
+    (out / "S4").mkdir()
     with pytest.raises(DataError, match="overwrite"):
         synthesize(out)
     synthesize(out, actions=("Jog",), n_frames=24, overwrite=True)
     assert (out / "S1/Mocap_Data/Jog_1.c3d").exists()
-    assert not (out / "stale").exists()
+    assert not (out / "S4").exists()
+    (out / "mine.h5").write_text("a model")
+    with pytest.raises(DataError, match=r"it holds mine\.h5, which would be lost"):
+        synthesize(out, overwrite=True)
+    assert (out / "mine.h5").read_text() == "a model"
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
 
     precious = tmp_path / "thesis"
     precious.mkdir()
@@ -212,7 +217,7 @@ def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
         ({"actions": ("Fly",)}, "no action 'Fly'"),
         ({"subjects": ()}, "one at least"),
         ({"actions": ("Box", "Box")}, "named once"),
-        ({"n_frames": 3}, "frames or more"),
+        ({"n_frames": 3}, "24 to 100000 frames, not 3"),
         ({"seed": -1}, "seed"),
     ],
 )

@@ -31,6 +31,7 @@ def evaluation() -> Evaluation:
         trial=np.ones(4, dtype=int),
         frame=np.arange(4),
         n_empty=1,
+        n_missing=2,
     )
     mean_pose = np.broadcast_to(poses.mean(axis=0) + [0, 0, 10], poses.shape)
     predictions = {"gbcd": gbcd, "mpgp": mpgp, "mean_pose": mean_pose}
@@ -51,7 +52,8 @@ def test_means_by_group(evaluation):
 
 def test_the_dictionary_for_scripts(evaluation):
     content = evaluation.as_dict()
-    assert (content["n_test"], content["n_without_person"], content["partition"]) == (4, 1, "Validate")
+    assert (content["n_test"], content["n_without_person"], content["n_outside_video"]) == (4, 1, 2)
+    assert content["partition"] == "Validate"
     assert content["mean_joint_error_mm"]["gbcd"] == pytest.approx(0.25)
 
 

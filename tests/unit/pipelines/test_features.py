@@ -79,6 +79,25 @@ def test_time_blocks_join_the_cameras_of_an_instant(samples):
     assert len(set(first.values())) == 1
 
 
+def test_blocks_of_each_camera_may_be_told_apart(samples):
+    together, apart = samples.time_blocks(10), samples.time_blocks(10, by_camera=True)
+    assert len(np.unique(apart)) == 3 * len(np.unique(together))
+
+
+def test_frames_outside_their_video_are_counted_apart_from_those_without_a_person(tree, tmp_path):
+    copy = tmp_path / "tree"
+    shutil.copytree(tree, copy)
+    (copy / "S1/Sync_Data/Walking_1_(C1).ofs").write_text("40 1 2")
+    late = extract(copy, "Train", with_config(cameras=["C1"]), Silent())
+    assert late.n_missing > 0
+    assert late.n_empty == 0
+    (copy / "S1/Sync_Data/Walking_1_(C1).ofs").write_text("100000 1 2")
+    (copy / "S1/Sync_Data/Walking_1_(C2).ofs").unlink()
+    (copy / "S1/Sync_Data/Walking_1_(C3).ofs").unlink()
+    with pytest.raises(DataError, match=r"of its \d+ frames \d+ lie outside their videos"):
+        extract(copy, "Train", with_config(cameras=["C1"]), Silent())
+
+
 def test_finished_videos_are_found_again_until_something_changes(tree, samples, tmp_path, monkeypatch):
     work = tmp_path / "work"
     first = extract(tree, "Train", CONFIG, Silent(), work=work)

@@ -1,5 +1,8 @@
 """The model file: what goes in comes out, and whatever else is found there is refused in one line."""
 
+import errno
+import json
+
 import h5py
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from gbcd import GBCDRegressor, MatchingPursuitGP
 from pipelines.config import Config
 from pipelines.model import PoseModel
-from pipelines.store import load_model, save_model
+from pipelines.store import SUMMARY_KEYS, load_model, save_model
 from pose import Codebook, HistoSC
 from pose.errors import DataError
 from pose.skeleton import HUMANEVA_15
@@ -23,7 +26,7 @@ def model() -> PoseModel:
     mpgp.fit(gp.scale_inputs(histograms), outputs)
     histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
     return PoseModel(
-        Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, {"n_train": 40, "noise": 0.1}
+        Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, dict.fromkeys(SUMMARY_KEYS, 1)
     )
 
 
@@ -105,6 +108,51 @@ def test_parts_that_do_not_fit_together_are_refused(path):
         file["gp/coef"] = coef
     with pytest.raises(DataError, match=r"gp/X_train has the shape \(40, 6\), expected \(39, 6\)"):
         load_model(path)
+
+
+@pytest.mark.parametrize("part", ["gp/coef", "gp/y_mean", "gp/x_scale", "mpgp/coef", "mpgp/origin", "mean_pose"])
+def test_numbers_that_are_not_finite_are_refused(path, part):
+    with h5py.File(path, "a") as file:
+        values = file[part][:]
+        values.flat[0] = np.nan
+        file[part][...] = values
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \({part} holds something else than finite numbers"):
+        load_model(path)
+
+
+def test_a_shorter_scale_does_not_spread_over_all_outputs(path):
+    with h5py.File(path, "a") as file:
+        del file["gp/y_mean"]
+        file["gp/y_mean"] = np.zeros(1)
+    with pytest.raises(DataError, match=r"gp/y_mean has the shape \(1,\), expected \(45,\)"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("parents", [[1] * 15, [-1] * 15, [-1, 2, 1, *range(12)], list(range(15)), [-1, 0]])
+def test_a_skeleton_that_is_no_tree_is_refused(path, parents):
+    with h5py.File(path, "a") as file:
+        file["skeleton"].attrs["parents"] = json.dumps(parents)
+    with pytest.raises(DataError, match=r"m\.h5: is damaged"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("summary", "{}"), ("summary", "[]"), ("config", '{"gp": 5}')])
+def test_damaged_attributes_are_one_line(path, attribute, value):
+    with h5py.File(path, "a") as file:
+        file.attrs[attribute] = value
+    with pytest.raises(DataError, match=r"m\.h5: is damaged") as fault:
+        load_model(path)
+    assert "\n" not in str(fault.value)
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(model, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", fail)
+    with pytest.raises(DataError, match=r"m\.h5: cannot be written \(No space left on device\)"):
+        save_model(tmp_path / "m.h5", model)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_file_is_named(tmp_path):

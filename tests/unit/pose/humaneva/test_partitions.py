@@ -60,6 +60,13 @@ def test_overlapping_partitions_are_refused(tmp_path, train):
         read_partitions(tmp_path)
 
 
+@pytest.mark.parametrize("last", [10**23, 10_000_001])
+def test_frames_that_no_recording_has_are_refused(tmp_path, last):
+    (tmp_path / "partitions.json").write_text(json.dumps({"S1": {"Walking 1": {"Train": [6, last]}}}))
+    with pytest.raises(DataError, match="S1 Walking 1 Train: expected"):
+        read_partitions(tmp_path)
+
+
 def test_broken_json_names_the_line(tmp_path):
     (tmp_path / "partitions.json").write_text('{"S1":\n oops}')
     with pytest.raises(DataError, match="line 2: is not JSON"):

@@ -418,7 +418,7 @@ def test_the_first_five_frames_are_never_used(tree):
     markers = content["Markers"]
     markers[(markers == 0).all(axis=2)] = 100.0  # no gap is left that would hide a frame for another reason
     scipy.io.savemat(path.with_suffix(".mat"), content)
-    set_partitions(tree, Train=[1, N_FRAMES], Validate=[1, 5])
-    sequence = walking(tree)
-    assert sequence.labelled("Train").numbers.tolist() == list(range(6, N_FRAMES + 1))
-    assert len(sequence.labelled("Validate").numbers) == 0
+    set_partitions(tree, Train=[1, N_FRAMES])
+    assert walking(tree).labelled("Train").numbers.tolist() == list(range(6, N_FRAMES + 1))
+    set_partitions(tree, Validate=[1, 5])
+    assert len(walking(tree).labelled("Validate").numbers) == 0

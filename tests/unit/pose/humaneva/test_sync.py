@@ -77,6 +77,8 @@ def test_ofs_files_read_back(tmp_path):
     [
         ("82 1", "holds 2 numbers, expected 3"),
         ("0 1 2", "the image frame must be 1 or more, found 0"),
+        ("1e300 1 2", "cannot be right"),
+        ("82 -1e9 2", "cannot be right"),
         ("82 1 0", "0 mocap frames an image frame cannot be right"),
         ("82 2 300", "300 mocap frames an image frame"),
         ("", "holds 0 numbers"),

@@ -87,7 +87,9 @@ def synth(
     actions: Annotated[str, typer.Option(help="Comma-separated, of Walking, Jog and Box.")] = "Walking,Jog,Box",
     frames: Annotated[int | None, typer.Option(help="Toolkit frames of a trial.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    overwrite: Annotated[bool, typer.Option(help="Replace a synthetic data set that is there.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace a synthetic data set that is there, the whole folder.")
+    ] = False,
 ) -> None:
     """Make a synthetic data set in the HumanEva-I on-disk format."""
     from pipelines.synthesize import synthesize_with_progress
@@ -129,6 +131,7 @@ def train(
 
     settings = load_config(config)
     _check_target(model, ".h5", ".hdf5")
+    _check_folders(masks, work)
     folder = work or model.with_name(f"{model.name}.work")
     with _reporter() as reporter:
         trained = run(data, settings, reporter, masks=masks, work=folder)
@@ -161,6 +164,7 @@ def evaluate(
     _check_target(picture, ".png")
     if json_path:
         _check_target(json_path, ".json")
+    _check_folders(masks, work)
     trained = load_model(model)
     with _reporter() as reporter:
         evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
@@ -251,6 +255,13 @@ def _check_target(path: Path, *suffixes: str) -> None:
         raise UsageError(f"{path}: its folder does not exist; make it first")
     if path.is_dir():
         raise UsageError(f"{path}: is a folder, a file name is needed")
+
+
+def _check_folders(masks: Path | None, work: Path | None) -> None:
+    if masks is not None and not masks.is_dir():
+        raise UsageError(f"--masks {masks}: no such folder")
+    if work is not None and work.exists() and not work.is_dir():
+        raise UsageError(f"--work {work}: is a file, a folder is needed")
 
 
 @contextlib.contextmanager

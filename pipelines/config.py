@@ -124,7 +124,7 @@ def _describe(fault: Any) -> str:
     location = [str(part) for part in fault["loc"]]
     key = ".".join(location)
     if fault["type"] != "extra_forbidden":
-        return f"{key}: {fault['msg']}"
+        return f"{key}: {fault['msg'].removeprefix('Value error, ')}"
     known = _known_keys(location[:-1])
     nearest = difflib.get_close_matches(location[-1], known, n=1)
     if not nearest:

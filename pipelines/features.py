@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipelines.config import Config
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
-from pipelines.silhouettes import TreeSilhouettes
+from pipelines.silhouettes import CoverageCheck, TreeSilhouettes
 from pose import EmptySilhouetteError, sample_edges
 from pose.errors import DataError
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
@@ -201,7 +201,8 @@ def _load_edges(path: Path) -> _Edges | None:
     """What an earlier run kept; None where it kept nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as cached:
-            return _Edges(cached["numbers"], cached["points"], int(cached["n_decoded"]))
+            edges = _Edges(cached["numbers"], cached["points"], int(cached["n_decoded"]))
+            return edges if len(edges.numbers) == len(edges.points) else None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 
@@ -209,13 +210,16 @@ def _load_edges(path: Path) -> _Edges | None:
 def _compute_edges(recording: _Recording, source: TreeSilhouettes, config: Config) -> _Edges:
     numbers, points = [], []
     n_decoded = 0
+    coverage = CoverageCheck()
     for number, mask in source.read(recording.sequence, recording.camera, recording.labels.numbers):
         n_decoded += 1
+        coverage.see(np.asarray(mask))
         try:
             points.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
         except EmptySilhouetteError:
             continue
         numbers.append(number)
+    coverage.warn(recording.sequence.videos[recording.camera])
     shape = (-1, config.descriptor.n_points, 2)
     return _Edges(np.array(numbers, dtype=np.int64), np.array(points, dtype=np.float32).reshape(shape), n_decoded)
 

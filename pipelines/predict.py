@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from pipelines.features import N_WORKERS
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pipelines.progress import Reporter
-from pipelines.silhouettes import Mask, fit_background, silhouette
+from pipelines.silhouettes import CoverageCheck, Mask, fit_background, silhouette
 from pose import EmptySilhouetteError, GaussianBackground
 from pose.draw import overlay_frame
 from pose.errors import DataError
@@ -26,8 +25,6 @@ from pose.export import PoseSeries, write_csv, write_hdf5
 from pose.video import VideoFrame, VideoWriter, probe, read_frames, read_masks
 
 _BATCH = 64  # frames in memory at once
-#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
-_LARGEST_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ def _predict_video(
     info = probe(video)
     frames = read_masks(video) if background is None else read_frames(video)
     index, times, poses = [], [], []
-    n_large = 0
+    coverage = CoverageCheck()
     with ExitStack() as stack:
         csv_part, hdf5_part = (stack.enter_context(atomic_path(path)) for path in (outputs.csv, outputs.hdf5))
         writer = stack.enter_context(VideoWriter(outputs.overlay, 2 * info.width, info.height, info.rate or 60.0))
@@ -144,19 +141,14 @@ def _predict_video(
             writer.write(overlay_frame(frame.image, mask, pose, model.skeleton, model.axes))
             index.append(frame.index)
             times.append(frame.time)
-            n_large += int(np.count_nonzero(mask) > _LARGEST_SHARE * mask.size)
+            coverage.see(mask)
             poses.append(np.full((len(model.skeleton), 3), np.nan) if pose is None else pose)
             reporter.progress(video.name, frame.index + 1, max(info.announced_frames, frame.index + 1))
         provenance = {"model": model_name, "video": video.name, "software": str(model.summary.get("software", ""))}
         series = PoseSeries(np.array(index), np.array(times), np.array(poses), model.skeleton, model.axes, provenance)
         if not series.found.any():
             raise DataError(f"{video}: no person in any of its {len(index)} frames; is the background of this camera?")
-        if n_large:
-            warnings.warn(
-                f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
-                f"{len(index)} frames, so their poses mean little; is the background of this camera, without a person?",
-                stacklevel=2,
-            )
+        coverage.warn(video)
         write_csv(csv_part, series)
         write_hdf5(hdf5_part, series)
     return series

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,29 @@ from pose.humaneva import Sequence as HumanEvaSequence
 from pose.video import VideoFrame, read_frames, read_masks
 
 Mask = NDArray[np.uint8]
+#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
+_LARGEST_SHARE = 0.3
+
+
+class CoverageCheck:
+    """Counts silhouettes too large for a person, and warns of them at the end."""
+
+    def __init__(self) -> None:
+        self._n_large = self._n_seen = 0
+
+    def see(self, mask: Mask) -> None:
+        """Count one silhouette."""
+        self._n_seen += 1
+        self._n_large += int(np.count_nonzero(mask) > _LARGEST_SHARE * mask.size)
+
+    def warn(self, video: Path) -> None:
+        """Warn where any was too large."""
+        if self._n_large:
+            warnings.warn(
+                f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {self._n_large} of "
+                f"{self._n_seen} frames: poses will mean little; is the background of this camera, without a person?",
+                stacklevel=2,
+            )
 
 
 def fit_background(recordings: Sequence[Path], config: Config) -> GaussianBackground:

@@ -29,10 +29,19 @@ from pose.skeleton import Skeleton
 FORMAT = "pose-model"
 VERSION = 1
 #: What `pose info` shows.
-SUMMARY_KEYS = (
-    "software", "n_train", "n_without_person", "subjects", "actions", "cameras", "noise", "converged", "gradient_norm",
-    "n_regressors", "seconds",
-)  # fmt: skip
+SUMMARY: dict[str, type | tuple[type, ...]] = {
+    "software": str,
+    "n_train": int,
+    "n_without_person": int,
+    "subjects": dict,
+    "actions": dict,
+    "cameras": dict,
+    "noise": (int, float),
+    "converged": bool,
+    "gradient_norm": (int, float),
+    "n_regressors": int,
+    "seconds": dict,
+}
 #: What reading a file that something else has written to may raise.
 _DAMAGE = (KeyError, ValueError, OSError, TypeError, AttributeError, IndexError, RuntimeError)
 
@@ -74,17 +83,23 @@ def load_model(path: str | Path) -> PoseModel:
     except OSError as error:
         raise DataError(f"{path}: is not a model file, or is truncated (not readable as HDF5)") from error
     with file:
-        if str(file.attrs.get("format")) != FORMAT:
-            raise DataError(f"{path}: is an HDF5 file but not a model made by 'pose train'")
-        found = file.attrs.get("version")
-        if not np.array_equal(found, VERSION):
-            raise DataError(f"{path}: has format version {found}, this software reads {VERSION}; train it again")
         try:
+            _check_format(path, file)
             return _read(file)
+        except DataError:
+            raise
         except ValidationError as error:
             raise DataError(f"{path}: is damaged (its config has {error.error_count()} faults)") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
+
+
+def _check_format(path: Path, file: Any) -> None:
+    if str(file.attrs.get("format")) != FORMAT:
+        raise DataError(f"{path}: is an HDF5 file but not a model made by 'pose train'")
+    found = file.attrs["version"]
+    if not np.array_equal(found, VERSION):
+        raise DataError(f"{path}: has format version {found}, this software reads {VERSION}; train it again")
 
 
 def _read(file: Any) -> PoseModel:
@@ -115,9 +130,16 @@ def _read(file: Any) -> PoseModel:
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
     summary = json.loads(file.attrs["summary"])
-    lacking = [key for key in SUMMARY_KEYS if key not in summary]
-    if lacking:
-        raise ValueError(f"the summary lacks {', '.join(lacking)}")
+    wrong = [key for key, kind in SUMMARY.items() if not isinstance(summary.get(key), kind)]
+    if wrong:
+        raise ValueError(f"the summary lacks {', '.join(wrong)}")
+    for name, state in (("gp", gp), ("mpgp", mpgp)):
+        if state["flat"] or not (np.isfinite(state["noise"]) and state["noise"] > 0):
+            raise ValueError(f"{name} has a noise or a shape that no training gives")
+        if not (state["y_scale"] > 0).all():
+            raise ValueError(f"{name}/y_scale must be positive")
+    if not (gp["x_scale"] > 0).all():
+        raise ValueError("gp/x_scale must be positive")
     return PoseModel(
         config,
         HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),

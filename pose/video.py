@@ -126,13 +126,16 @@ def read_masks(path: str | Path, start: int = 0, stop: int | None = None) -> Ite
         for frame in read_frames(path, start, stop):
             yield replace(frame, image=_as_picture(frame.image.max(axis=2) > _HALF))
         return
+    shape = None
     for index, still in _indexed_stills(path):
         if start <= index and (stop is None or index < stop):
             try:
                 mask = as_mask(_read_still(still, cv2.IMREAD_UNCHANGED))
             except ValueError as error:
                 raise DataError(f"{still}: {error}") from error
-            yield VideoFrame(index, index / _STILL_RATE, _as_picture(mask))
+            picture = _as_picture(mask)
+            shape = _same_shape(picture, shape, str(still))
+            yield VideoFrame(index, index / _STILL_RATE, picture)
 
 
 _HALF = 127  # of 0..255

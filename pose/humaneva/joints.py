@@ -20,6 +20,7 @@ BoolArray = NDArray[np.bool_]
 HEAD_LENGTH = 316.103  # mm, the toolkit's constant
 MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
 PELVIS_SHIFT = -50.0  # mm along the pelvis frame's x, from the segment origin to the torso's end
+TORSO_RADII = (40.0, 500.0)  # mm, of children and giants
 SNAP = 1e-6  # mocap positions this near to an integer are that frame: rounding noise must not ask for its neighbour
 AXIS_TOLERANCE = 0.02  # largest dot product of two unit axes of a bone; beyond it its markers are damaged
 
@@ -53,7 +54,10 @@ def torso_radius(static: MarkerTracks) -> float:
     left, right = np.moveaxis(static.require(("LSHO", "RSHO")), 1, 0)
     if not np.isfinite(left + right).any():
         raise DataError(f"{static.path}: LSHO and RSHO are never seen together, so the torso's width is not known")
-    return float(np.nanmean(np.linalg.norm(left - right, axis=1)) / 2 - MARKER_RADIUS)
+    radius = float(np.nanmean(np.linalg.norm(left - right, axis=1)) / 2 - MARKER_RADIUS)
+    if not TORSO_RADII[0] < radius < TORSO_RADII[1]:
+        raise DataError(f"{static.path}: shoulders {2 * radius:.4g} mm apart cannot be right")
+    return radius
 
 
 @dataclass(frozen=True, eq=False)

@@ -230,6 +230,8 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         (["train", "{tmp}", "-m", "{tmp}/m.h5"], 1, "holds no subject folder"),
         (["train", "{tree}", "-m", "{tmp}/no/m.h5"], 2, "no/m.h5: its folder does not exist"),
         (["train", "{tree}", "-m", "{tmp}"], 2, "the name must end in .h5 or .hdf5"),
+        (["train", "{tree}", "-m", "{tmp}/m.h5", "--masks", "{tmp}/none"], 2, "none: no such folder"),
+        (["train", "{tree}", "-m", "{tmp}/m.h5", "--work", "{video}"], 2, "is a file, a folder is needed"),
         (["train", "{tree}", "-m", "{video}"], 2, "the name must end in .h5 or .hdf5"),
         (["eval", "{tree}", "-m", "{model}", "--json", "{model}"], 2, "the name must end in .json"),
         (["eval", "{tree}", "-m", "{model}", "--png", "{tmp}/a.txt"], 2, "the name must end in .png"),

@@ -140,6 +140,18 @@ def test_nothing_to_use_is_an_error(tree, partition, message):
         extract(tree, partition, CONFIG, Silent())
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_another_cameras_background_is_noticed(tree, tmp_path):
+    copy = tmp_path / "tree"
+    shutil.copytree(tree, copy)
+    for number in (1, 2, 3):
+        shutil.copy(
+            copy / f"Background/Background_{number}_(C2).avi", copy / f"Background/Background_{number}_(C1).avi"
+        )
+    with pytest.warns(UserWarning, match=r"Walking_1_\(C1\)\.avi: the silhouette covers more than 30% of the picture"):
+        extract(copy, "Train", with_config(cameras=["C1"]), Silent())
+
+
 def test_missing_masks_are_named(tree, tmp_path):
     with pytest.raises(DataError, match=r"no masks Walking_1_\(C1\)"):
         extract(tree, "Train", CONFIG, Silent(), masks=tmp_path)

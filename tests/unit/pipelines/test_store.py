@@ -10,10 +10,12 @@ import pytest
 from gbcd import GBCDRegressor, MatchingPursuitGP
 from pipelines.config import Config
 from pipelines.model import PoseModel
-from pipelines.store import SUMMARY_KEYS, load_model, save_model
+from pipelines.store import SUMMARY, load_model, save_model
 from pose import Codebook, HistoSC
 from pose.errors import DataError
 from pose.skeleton import HUMANEVA_15
+
+SUMMARY_EXAMPLE = {key: kind() if isinstance(kind, type) else kind[0]() for key, kind in SUMMARY.items()}
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +27,7 @@ def model() -> PoseModel:
     mpgp = MatchingPursuitGP(gp.kernel_, gp.noise_, n_regressors=7, random_state=0)
     mpgp.fit(gp.scale_inputs(histograms), outputs)
     histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
-    return PoseModel(
-        Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, dict.fromkeys(SUMMARY_KEYS, 1)
-    )
+    return PoseModel(Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, SUMMARY_EXAMPLE)
 
 
 @pytest.fixture
@@ -143,6 +143,24 @@ def test_damaged_attributes_are_one_line(path, attribute, value):
     with pytest.raises(DataError, match=r"m\.h5: is damaged") as fault:
         load_model(path)
     assert "\n" not in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value"), [("gp", "noise", np.nan), ("mpgp", "noise", -1.0), ("gp", "flat", True)]
+)
+def test_scalars_that_no_training_gives_are_refused(path, group, name, value):
+    with h5py.File(path, "a") as file:
+        file[group].attrs[name] = value
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group} has a noise or a shape"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("subjects", [None, "S1", 3])
+def test_a_summary_of_another_kind_is_refused(path, subjects):
+    with h5py.File(path, "a") as file:
+        file.attrs["summary"] = json.dumps(SUMMARY_EXAMPLE | {"subjects": subjects})
+    with pytest.raises(DataError, match="the summary lacks subjects"):
+        load_model(path)
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(model, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
+from pose.errors import DataError
 from pose.video import read_masks
 
 
@@ -46,6 +47,13 @@ def test_an_empty_mask_in_a_video_stays_empty(tmp_path):
     assert (person > 0).sum() == pytest.approx((disc(255) > 0).sum(), rel=0.05)
     assert set(np.unique(person)) == {0, 255}
     assert not nobody.any()
+
+
+def test_mask_stills_of_different_sizes_are_refused(tmp_path):
+    cv2.imwrite(str(tmp_path / "1.png"), disc(255))
+    cv2.imwrite(str(tmp_path / "2.png"), disc(255)[1:])
+    with pytest.raises(DataError, match=r"2\.png: the picture is 64 x 47 pixels, those before it are 64 x 48"):
+        list(read_masks(tmp_path))
 
 
 def test_masks_in_a_range(tmp_path):

@@ -118,6 +118,14 @@ def test_torso_radius_is_half_the_shoulder_distance_less_a_markers_radius(marker
     assert torso_radius(static) == pytest.approx(163)
 
 
+@pytest.mark.parametrize("distance", [60, 1e4])
+def test_shoulders_that_no_person_has_are_refused(markers, distance):
+    markers["LSHO"][:], markers["RSHO"][:] = [0, distance / 2, 1400], [0, -distance / 2, 1400]
+    static = MarkerTracks("Static.c3d", tuple(markers), np.stack(list(markers.values()), axis=1), 120.0)
+    with pytest.raises(DataError, match=r"Static\.c3d: shoulders .* mm apart cannot be right"):
+        torso_radius(static)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["dev", "tiny"])
 def test_joints_and_validity_of_the_reference_sets(shared, name):

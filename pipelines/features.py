@@ -213,7 +213,7 @@ def _compute_edges(recording: _Recording, source: TreeSilhouettes, config: Confi
     coverage = CoverageCheck()
     for number, mask in source.read(recording.sequence, recording.camera, recording.labels.numbers):
         n_decoded += 1
-        coverage.see(np.asarray(mask))
+        coverage.see(mask)
         try:
             points.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
         except EmptySilhouetteError:

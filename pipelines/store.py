@@ -89,7 +89,8 @@ def load_model(path: str | Path) -> PoseModel:
         except DataError:
             raise
         except ValidationError as error:
-            raise DataError(f"{path}: is damaged (its config has {error.error_count()} faults)") from error
+            keys = ", ".join(".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors())
+            raise DataError(f"{path}: is damaged (its config: {keys})") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
 

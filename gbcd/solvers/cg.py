@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gbcd._arrays import Float64Array
+from gbcd.solvers.block import SAFETY
 from gbcd.solvers.result import Progress
-
-SAFETY = 0.8
-"""Apparent convergence below tol, as in the block loop."""
 
 
 def conjugate_gradients(progress: Progress) -> tuple[Float64Array, Float64Array]:

@@ -1,184 +1,19 @@
-"""Which variables a block descent step solves for.
-
-Every strategy has one method, `select(system, G, m, rng) -> ActiveSet`, and is used by the one loop in
-`gbcd.solvers.block`. Symbols are the paper's (Bo & Sminchisescu, UAI 2008): the active set B of m
-variables, candidate set O of kappa, gradient g (here G, one column per output, one active set for all).
-
-Greedy selection grows B one index at a time. With e_i = g_i + Kbar_iB Delta_B the residual of i once
-B's step Delta_B = -Kbar_BB^{-1} g_B is taken, adding i to B lowers f further by exactly
-
-    sum_j e_ij^2 / (2 (Kbar_ii - Kbar_iB Kbar_BB^{-1} Kbar_Bi))        eq. 7
-
-over the outputs j; eq. 10 replaces the denominator by 2 Kbar_ii. The first pick is over all n: it alone
-guarantees the decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence convergence (Theorem 2).
-"""
+"""Greedy selection by the exact decrease over a pool of variables, as a pivoted Cholesky factorization."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray
 from gbcd._tiles import blas_threads, parallel, spans
+from gbcd.selection.base import ActiveSet
 from gbcd.system import KernelSystem, KnownColumns, squared_norms
 
 UPDATE_ROWS = 512
-MIN_RELATIVE_SCHUR = 1e-6
-
-
-@dataclass(frozen=True)
-class ActiveSet:
-    """The variables of one step.
-
-    Attributes
-    ----------
-    indices : int array (m,)
-        B, distinct.
-    step : array (m, q) or None
-        Delta alpha_B, where the strategy already has it.
-    known : KnownColumns or None
-        Kernel values of these columns the strategy has computed, for the gradient update to reuse.
-    """
-
-    indices: IntArray
-    step: Float64Array | None = None
-    known: KnownColumns | None = None
-
-
-class Selection(Protocol):
-    """An active-set strategy."""
-
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
-        """Return at most `m` (at least one) variables to solve for, given the gradient G (n, q)."""
-
-
-class GrowingBlock:
-    """Kbar_BB^{-1} and the step Delta_B = -Kbar_BB^{-1} g_B while B grows by one index at a time.
-
-    Parameters
-    ----------
-    capacity : int
-        Largest size of B.
-    n_outputs : int
-
-    Attributes
-    ----------
-    size : int
-    smallest_schur : float
-        Smallest Schur complement met: the inverse is good to about 1e-16 over it.
-    """
-
-    def __init__(self, capacity: int, n_outputs: int) -> None:
-        self.size = 0
-        self.smallest_schur = np.inf
-        self._inverse = np.zeros((capacity, capacity))
-        self._step = np.zeros((capacity, n_outputs))
-
-    @property
-    def inverse(self) -> Float64Array:
-        """Kbar_BB^{-1}, shape (size, size)."""
-        return self._inverse[: self.size, : self.size]
-
-    @property
-    def step(self) -> Float64Array:
-        """Delta_B, shape (size, q)."""
-        return self._step[: self.size]
-
-    def append(self, column: Float64Array, diagonal: float, gradient: Float64Array) -> bool:
-        """Add an index s.
-
-        Parameters
-        ----------
-        column : array (size,)
-            Kbar[B, s].
-        diagonal : float
-            Kbar_ss, the noise included.
-        gradient : array (q,)
-            g_s.
-
-        Returns
-        -------
-        bool
-            False, with nothing changed, if s depends on B to rounding: the inverse could not hold it.
-        """
-        t = self.size
-        b = self.inverse @ column
-        schur = diagonal - float(column @ b)
-        if schur <= np.finfo(np.float64).eps * diagonal * (t + 1):
-            return False
-        # eq. 12: the bordered inverse, with the Schur complement of s.
-        self._inverse[:t, :t] += np.outer(b, b / schur)
-        self._inverse[:t, t] = self._inverse[t, :t] = -b / schur
-        self._inverse[t, t] = 1 / schur
-        # eq. 13: s moves by minus its conditional residual over the Schur complement, B follows along b.
-        move = -(gradient + column @ self.step) / schur
-        self._step[:t] -= np.outer(b, move)
-        self._step[t] = move
-        self.size = t + 1
-        self.smallest_schur = min(self.smallest_schur, schur)
-        return True
-
-
-@dataclass(frozen=True)
-class RandomSubset:
-    """Algorithm 2 of the paper, as it is meant: each pick is the best of kappa random candidates by eq. 10.
-
-    Parameters
-    ----------
-    n_candidates : int
-        kappa, 60 in the paper: the best of 59 random ones is among the best 5 % with probability 0.95.
-
-    Notes
-    -----
-    The print has slips: Algorithm 1, step 4 needs Kbar_BB (the noise on its diagonal); Algorithm 2,
-    step 4 means x_s and step 6 g_O. The first pick is over all n (Theorem 2).
-    """
-
-    n_candidates: int = 60
-
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
-        """Grow B to `m` indices; the step comes from eq. 13."""
-        diag = system.diag()
-        block = GrowingBlock(m, G.shape[1])
-        active = np.empty(m, dtype=np.intp)
-        picked = np.zeros(system.n, dtype=bool)
-        with blas_threads(1):
-            first = system.steepest(G)
-            block.append(np.empty(0), diag[first], G[first])
-            active[0] = first
-            picked[first] = True
-            while block.size < m:
-                B = active[: block.size]
-                candidates = _draw_unpicked(picked, self.n_candidates, block.size, rng)
-                columns = system.block(candidates, B)
-                residual = G[candidates] + columns @ block.step
-                best = int(np.argmax(squared_norms(residual) / (2 * diag[candidates])))  # eq. 10
-                s = int(candidates[best])
-                if not block.append(columns[best], diag[s], G[s]):
-                    break
-                active[block.size - 1] = s
-                picked[s] = True
-        # Where variables nearly repeat, the incremental step has lost digits: the loop then solves for it afresh.
-        step = block.step.copy() if block.smallest_schur >= MIN_RELATIVE_SCHUR * diag.min() else None
-        return ActiveSet(active[: block.size].copy(), step=step)
-
-
-def _draw_unpicked(picked: np.ndarray, size: int, n_picked: int, rng: np.random.Generator) -> IntArray:
-    """Draw up to `size` distinct indices that are not picked; at least one is left by the caller."""
-    n = len(picked)
-    if n - n_picked <= 4 * size:
-        unpicked = np.flatnonzero(~picked)
-        return rng.choice(unpicked, min(size, len(unpicked)), replace=False)
-    drawn: IntArray = np.empty(0, dtype=np.intp)
-    while len(drawn) < size:
-        # Rejection instead of a permutation of n: a draw must not cost O(n) for each of the m picks.
-        more = rng.integers(0, n, 2 * size)
-        drawn = np.unique(np.concatenate([drawn, more[~picked[more]]]))
-    return rng.permutation(drawn)[:size]
 
 
 @dataclass(frozen=True)
@@ -361,25 +196,3 @@ def greedy_pivots(
         order[t] = s
         taken[s] = True
     return order, np.tril(factor[order])
-
-
-class Cyclic:
-    """BCDC: consecutive blocks of indices, round and round."""
-
-    def __init__(self) -> None:
-        self._position = 0
-
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
-        """Return the next `m` indices."""
-        indices = (self._position + np.arange(m)) % system.n
-        self._position = int((self._position + m) % system.n)
-        return ActiveSet(indices)
-
-
-@dataclass(frozen=True)
-class Gradient:
-    """BCDG: the m variables with the largest gradient, chosen without regard to one another."""
-
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
-        """Return the `m` rows with the largest |g_i|^2."""
-        return ActiveSet(system.largest(G, m))

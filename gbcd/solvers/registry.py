@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,14 +11,17 @@ import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, as_outputs, positive_integer, positive_number
 from gbcd._tiles import blas_threads
+from gbcd.checkpoint import Checkpoint
 from gbcd.selection import Cyclic, Gradient, GreedyPool, RandomSubset, Selection
 from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.solvers.cg import conjugate_gradients
 from gbcd.solvers.cholesky import cholesky
 from gbcd.solvers.result import Callback, Progress, SolveResult
+from gbcd.solvers.saved import SavedCoefficients
 from gbcd.system import KernelSystem
 
 DEFAULT_MAX_PASSES = 300.0
+DEFAULT_CHECKPOINT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,10 @@ def solve(
     max_passes: float = DEFAULT_MAX_PASSES,
     random_state: int | np.random.Generator | None = None,
     callback: Callback | None = None,
+    coef_init: npt.ArrayLike | None = None,
+    max_time: float | None = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    checkpoint_seconds: float = DEFAULT_CHECKPOINT_SECONDS,
 ) -> SolveResult:
     """Solve Kbar @ alpha = Y: minimise f(alpha) = 1/2 alpha' Kbar alpha - y' alpha for every column of Y.
 
@@ -103,6 +111,16 @@ def solve(
     random_state : int, numpy.random.Generator, optional
     callback : callable, optional
         Gets a `TraceEntry` after each iteration; returning True stops.
+    coef_init : array (n,) or (n, q), optional
+        The start, zero by default, which also replaces a start with f(coef_init) > 0. It costs one float64 residual;
+        one within the tolerance is returned as it is, after no iteration.
+    max_time : float, optional
+        Seconds; stop, with a warning, after the iteration in which they are over. Not for "cholesky".
+    checkpoint : path, optional
+        An .npz file that alpha is written to every `checkpoint_seconds`, at an interrupt (Ctrl-C) and when the solve
+        stops short. A later solve of the same system and Y, by whatever solver, starts from it (instead of
+        `coef_init`) and deletes it on convergence.
+    checkpoint_seconds : float
 
     Returns
     -------
@@ -111,12 +129,15 @@ def solve(
     Raises
     ------
     ValueError
-        For an unknown solver, Y of another length or with NaN, or limits that are not positive.
+        For an unknown solver, Y of another length or with NaN, limits that are not positive, a coef_init of another
+        shape or with NaN, or a checkpoint that is damaged or of another system or Y.
 
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
         With the norm that was reached, where that is above `tol`.
+    RuntimeWarning
+        Where the checkpoint cannot be written (a full disk); the solve goes on.
     """
     chosen = get_solver(solver)
     outputs = as_outputs(Y, system.n)
@@ -125,8 +146,22 @@ def solve(
         raise ValueError(f"max_passes must be positive, not {max_passes}.")
     if block_size is not None:
         block_size = positive_integer(block_size, "block_size")
-    progress = Progress(system, outputs, tol, max_passes, callback)
+    max_time = None if max_time is None else positive_number(max_time, "max_time")
+    start = None if coef_init is None else as_outputs(coef_init, system.n, "coef_init")
+    if start is not None and start.shape != outputs.shape:
+        raise ValueError(f"coef_init must have the {outputs.shape[1]} columns of Y, not {start.shape[1]}.")
+    saved = None if checkpoint is None else SavedCoefficients(checkpoint, checkpoint_seconds, system, outputs)
+    if saved is not None and saved.found is not None:
+        start = saved.found
     # Parallel tiles are this package's own threads; BLAS's spin, and stall everything on busy cores.
     with blas_threads(1):
-        alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
+        progress = Progress(system, outputs, tol, max_passes, callback, start, max_time, saved)
+        if progress.arrived:
+            alpha, gradient = np.zeros_like(outputs), -progress.Y
+        else:
+            try:
+                alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
+            except KeyboardInterrupt:
+                progress.save()
+                raise
     return progress.finish(alpha, gradient, solver)

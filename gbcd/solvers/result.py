@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd._arrays import Float64Array, IntArray
+from gbcd.solvers.saved import SavedCoefficients
 from gbcd.system import KernelSystem
 
 
@@ -69,6 +70,8 @@ class SolveResult:
     solver : str
         The name it was asked for by.
     trace : list of TraceEntry
+    resumed : bool
+        Whether a checkpoint was the start.
     """
 
     coef: Float64Array
@@ -81,6 +84,7 @@ class SolveResult:
     converged: bool
     solver: str
     trace: list[TraceEntry] = field(default_factory=list)
+    resumed: bool = False
 
 
 def objective(alpha: Float64Array, G: Float64Array, Y: Float64Array) -> float:
@@ -89,7 +93,10 @@ def objective(alpha: Float64Array, G: Float64Array, Y: Float64Array) -> float:
 
 
 class Progress:
-    """Clock, counter and trace of one solve.
+    """Clock, counter and trace of one solve, and what it starts from.
+
+    With a start alpha_0 the solver is given the right-hand side Y - Kbar alpha_0 and finds the correction: the
+    gradient of that problem is the whole one's, and its objective lacks f(alpha_0), which is added here.
 
     Parameters
     ----------
@@ -98,10 +105,29 @@ class Progress:
     tol : float
     max_passes : float
     callback : callable or None
+    start : array (n, q), optional
+        Taken only where f(start) <= 0 = f(0).
+    max_time : float, optional
+        Seconds.
+    saved : SavedCoefficients, optional
+        Gets the whole alpha when it is due and when the solve stops short; removed on convergence.
+
+    Attributes
+    ----------
+    Y : array (n, q)
+        The right-hand side for the solver.
     """
 
     def __init__(
-        self, system: KernelSystem, Y: Float64Array, tol: float, max_passes: float, callback: Callback | None
+        self,
+        system: KernelSystem,
+        Y: Float64Array,
+        tol: float,
+        max_passes: float,
+        callback: Callback | None,
+        start: Float64Array | None = None,
+        max_time: float | None = None,
+        saved: SavedCoefficients | None = None,
     ) -> None:
         self.system = system
         self.Y = Y
@@ -110,9 +136,16 @@ class Progress:
         self.columns_used = 0.0
         self.stopped = False
         self._max_passes = max_passes
+        self._max_time = np.inf if max_time is None else max_time
         self._callback = callback
         self._started = time.perf_counter()
         self._evaluations_before = system.kernel_evaluations
+        self._saved = saved
+        self._start: Float64Array | None = None
+        self._start_objective = 0.0
+        self._correction: Float64Array | None = None
+        if start is not None:
+            self._start_from(start)
 
     @property
     def evaluations(self) -> int:
@@ -120,49 +153,92 @@ class Progress:
         return self.system.kernel_evaluations - self._evaluations_before
 
     @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self._started
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the start is within the tolerance already."""
+        return self._start is not None and self.system.gradient_norm(self.Y) <= self.tol
+
+    @property
     def exhausted(self) -> bool:
-        """Whether the passes are used up, counted in columns where K is kept and costs no evaluations."""
+        """Whether the time or the passes are used up: these are counted in columns where K is kept and costs none."""
         passes = max(self.evaluations / self.system.n**2, self.columns_used / self.system.n)
-        return self.stopped or passes >= self._max_passes
+        return self.stopped or passes >= self._max_passes or self.seconds >= self._max_time
 
     def record(self, alpha: Float64Array, G: Float64Array, active: IntArray | None = None) -> float:
-        """Append an entry to the trace, tell the callback, and return the running infinity norm."""
+        """Append an entry to the trace, save what is due, tell the callback, and return the running infinity norm."""
         norm = self.system.gradient_norm(G)
         entry = TraceEntry(
             iteration=len(self.trace) + 1,
-            seconds=time.perf_counter() - self._started,
+            seconds=self.seconds,
             kernel_evaluations=self.evaluations,
             gradient_norm=norm,
-            objective=objective(alpha, G, self.Y),
+            objective=self._start_objective + objective(alpha, G, self.Y),
             active=active,
         )
         self.trace.append(entry)
+        self._correction = alpha
+        if self._saved is not None and self._saved.due:
+            self.save()
         if self._callback is not None and self._callback(entry):
             self.stopped = True
         return norm
+
+    def save(self) -> None:
+        """Save the alpha last recorded, where there is a file for it."""
+        if self._saved is not None and self._correction is not None:
+            self._saved.save(self._whole(self._correction))
 
     def finish(self, alpha: Float64Array, exact: Float64Array, solver: str) -> SolveResult:
         """Build the result from the exact gradient, and warn where it is above the tolerance."""
         norm = self.system.gradient_norm(exact)
         converged = norm <= self.tol
         passes = self.evaluations / self.system.n**2
+        if converged and self._saved is not None:
+            self._saved.remove()
         if not converged:
-            why = "the callback stopped it" if self.stopped else "raise max_passes, the tolerance or the noise"
+            self._correction = alpha
+            self.save()
             warnings.warn(
                 f"{solver}: the gradient's infinity norm is {norm:.3g} after {len(self.trace)} iterations and "
-                f"{passes:.1f} kernel passes, above the tolerance {self.tol:.3g} ({why}).",
+                f"{passes:.1f} kernel passes, above the tolerance {self.tol:.3g} ({self._why()}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return SolveResult(
-            coef=alpha,
+            coef=self._whole(alpha),
             gradient=exact,
             gradient_norm=norm,
-            objective=objective(alpha, exact, self.Y),
+            objective=self._start_objective + objective(alpha, exact, self.Y),
             n_iter=len(self.trace),
             kernel_evaluations=self.evaluations,
             kernel_passes=passes,
             converged=converged,
             solver=solver,
             trace=self.trace,
+            resumed=self._saved is not None and self._saved.found is not None,
         )
+
+    def _start_from(self, start: Float64Array) -> None:
+        # f(start) <= 0 needs noise/2 |start|^2 <= |Y| |start|: what is larger is not even evaluated, it may overflow.
+        reach = 2 * np.sqrt(start.size) * np.abs(self.Y).max() / self.system.noise
+        if not 0 < np.abs(start).max() <= reach:
+            return
+        G = self.system.residual(start, self.Y)
+        self.columns_used += self.system.n
+        value = objective(start, G, self.Y)
+        if value <= 0:
+            self._start, self._start_objective, self.Y = start, value, -G
+
+    def _whole(self, correction: Float64Array) -> Float64Array:
+        return correction if self._start is None else self._start + correction
+
+    def _why(self) -> str:
+        if self.stopped:
+            return "the callback stopped it"
+        if self.seconds >= self._max_time:
+            return f"the time of {self._max_time:.3g} s ran out"
+        return "raise max_passes, the tolerance or the noise"

@@ -1,0 +1,127 @@
+"""The file an unfinished fit is kept in, so that a killed one goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+FINGERPRINT = "fingerprint"
+
+
+def fingerprint(*parts: npt.ArrayLike | None) -> str:
+    """Return a hash of arrays, numbers and strings: their types, shapes and bytes."""
+    digest = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        values = np.ascontiguousarray("none" if part is None else part)
+        digest.update(f"{values.dtype.str} {values.shape} ".encode())
+        digest.update(values.view(np.uint8).data if values.size else b"")
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """Named sections of arrays in one .npz file, each with the fingerprint of the data it belongs to.
+
+    A section is only given out to whoever asks with the same fingerprint. The file on disk is always whole: it is
+    written beside its place, flushed to the disk and renamed.
+
+    Parameters
+    ----------
+    path : path-like
+        Need not exist; its folder must.
+
+    Raises
+    ------
+    ValueError
+        If the folder is missing, or the file is damaged or no checkpoint.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise ValueError(f"The checkpoint {self.path} cannot be written: its folder does not exist.")
+        self._sections: dict[str, Arrays] = {}
+        self._unclaimed = _read(self.path) if self.path.exists() else {}
+
+    def load(self, section: str, mark: str) -> Arrays | None:
+        """Return the arrays of a section, None where the file holds nothing yet.
+
+        Raises
+        ------
+        ValueError
+            If the file belongs to other data or settings.
+        """
+        found = self._unclaimed.pop(section, None)
+        # A file of which this fit knows no part was left by another one.
+        foreign = self._unclaimed and not self._sections if found is None else str(found.pop(FINGERPRINT, "")) != mark
+        if foreign:
+            raise ValueError(
+                f"The checkpoint {self.path} was left by an unfinished fit of other data or settings: delete it to "
+                f"start anew, or name another file."
+            )
+        if found is not None:
+            self._sections[section] = {**found, FINGERPRINT: np.array(mark)}
+        return found
+
+    def store(self, section: str, mark: str, arrays: Arrays) -> None:
+        """Write the file anew with these arrays as the section's.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; what was there before then still is.
+        """
+        self._sections[section] = {**arrays, FINGERPRINT: np.array(mark)}
+        sections = {**self._unclaimed, **self._sections}
+        contents: dict[str, Any] = {f"{name}/{key}": values for name, held in sections.items() for key, values in held.items()}
+        beside = self.path.with_name(f".{self.path.name}.tmp")
+        try:
+            with beside.open("wb") as file:
+                np.savez(file, **contents)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+        _flush_folder(self.path.parent)
+
+    def remove(self) -> None:
+        """Delete the file, once it has nothing left to say."""
+        self._sections, self._unclaimed = {}, {}
+        self.path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> dict[str, Arrays]:
+    """Return the sections of the file."""
+    sections: dict[str, Arrays] = {}
+    try:
+        with np.load(path, allow_pickle=False) as contents:
+            for name in contents.files:
+                section, key = name.split("/")
+                # Reading a member compares its checksum.
+                sections.setdefault(section, {})[key] = contents[name]
+        if not sections:
+            raise EOFError("no members")
+    except OSError as error:
+        raise ValueError(f"The checkpoint {path} cannot be read ({error.strerror or error}).") from error
+    except Exception as error:  # zipfile and numpy have a dozen types for bytes that are not theirs
+        raise ValueError(f"The checkpoint {path} is damaged or no checkpoint: delete it to start anew.") from error
+    return sections
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the renaming itself survive a power cut, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,15 @@ class Checkpoint:
     Raises
     ------
     ValueError
-        If the folder is missing, or the file is damaged or no checkpoint.
+        If the folder is missing or read-only, or the file is damaged or no checkpoint.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        if not self.path.parent.is_dir():
-            raise ValueError(f"The checkpoint {self.path} cannot be written: its folder does not exist.")
+        folder = self.path.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            what = "may not be written to" if folder.is_dir() else "does not exist"
+            raise ValueError(f"The checkpoint {self.path} cannot be written: its folder {what}.")
         self._sections: dict[str, Arrays] = {}
         self._unclaimed = _read(self.path) if self.path.exists() else {}
 
@@ -73,14 +76,14 @@ class Checkpoint:
     def store(self, section: str, mark: str, arrays: Arrays) -> None:
         """Write the file anew with these arrays as the section's.
 
-        Raises
-        ------
-        OSError
-            If it cannot be written; what was there before then still is.
+        Warns
+        -----
+        RuntimeWarning
+            If it cannot be written (a full disk): a fit of hours goes on without, and what was there before still is.
         """
         self._sections[section] = {**arrays, FINGERPRINT: np.array(mark)}
         sections = {**self._unclaimed, **self._sections}
-        contents: dict[str, Any] = {f"{name}/{key}": values for name, held in sections.items() for key, values in held.items()}
+        contents: dict[str, Any] = {f"{name}/{key}": held[key] for name, held in sections.items() for key in held}
         beside = self.path.with_name(f".{self.path.name}.tmp")
         try:
             with beside.open("wb") as file:
@@ -88,10 +91,15 @@ class Checkpoint:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
-        _flush_folder(self.path.parent)
+            _flush_folder(self.path.parent)
+        except OSError as error:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            warnings.warn(
+                f"The checkpoint {self.path} was not written ({error.strerror or error}); the fit goes on.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def remove(self) -> None:
         """Delete the file, once it has nothing left to say."""
@@ -103,7 +111,8 @@ def _read(path: Path) -> dict[str, Arrays]:
     """Return the sections of the file."""
     sections: dict[str, Arrays] = {}
     try:
-        with np.load(path, allow_pickle=False) as contents:
+        # Opened here: numpy leaves a damaged file open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as contents:
             for name in contents.files:
                 section, key = name.split("/")
                 # Reading a member compares its checksum.

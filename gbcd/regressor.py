@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from typing import Any, Literal
 
 import numpy as np
@@ -11,16 +11,19 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbcd._arrays import Float64Array, IntArray, group_labels, positive_number, require_finite, standardisation
+from gbcd._arrays import Float64Array, group_labels, require_finite, standardisation
+from gbcd._hyperparameters import Request, find_hyperparameters
+from gbcd._progress_lines import ProgressLines
 from gbcd._tiles import kernel_product
+from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import HyperparameterFit, Objective, fit_hyperparameters
-from gbcd.solvers import TraceEntry, solve
+from gbcd.likelihood import Objective
+from gbcd.scaling import InputScaling, input_scale, require_moderate, scaled
+from gbcd.solvers import get_solver, solve
+from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
 from gbcd.solvers.result import Callback
 from gbcd.system import KernelSystem, Precision
 from gbcd.variance import predictive_variance
-
-InputScaling = Literal["column", "global"]
 
 
 class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -37,8 +40,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs, which is 1 / (2 length_scale^2) of
         scikit-learn's RBF; fitted when None.
     noise : float, optional
-        sigma^2 of the standardised outputs; fitted when None. A new observation varies about the mean
-        by sqrt(std^2 + noise_ y_scale_^2) with the `std` of `predict`.
+        sigma^2 of the standardised outputs; fitted when None.
     input_scaling : {"column", "global"} or None
         "column" standardises every input; "global" divides all by one number and keeps their
         proportions (histograms); None takes them as they are.
@@ -61,14 +63,25 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Limit of the solve, see `gbcd.solve`.
     random_state : int, RandomState or None
     verbose : bool
-        Print a line to stderr for every iteration.
+        Print the course of the fit to stderr, at most two lines a second.
     callback : callable, optional
         Gets a `gbcd.TraceEntry` after every iteration; returning True stops.
+    max_time : float, optional
+        Seconds the solve may take (the fit of the hyperparameters not counted), see `gbcd.solve`.
+    warm_start : bool
+        Start the next `fit` from the present `coef_`, where the numbers of rows and outputs are the same.
+    checkpoint : path, optional
+        An .npz file in which a fit that is killed or stops short leaves its hyperparameters and coefficients; the
+        next fit on the same data goes on from there, and deletes it on convergence. One file serves one fit at a
+        time.
+    checkpoint_seconds : float
+        Between two writings of it.
 
     Attributes
     ----------
     kernel_ : Kernel
     noise_ : float
+        sigma^2 of the standardised outputs; `noise_ * y_scale_**2` in their own units.
     coef_ : array (n, q)
         alpha, of the standardised outputs.
     X_train_ : array (n, d)
@@ -114,6 +127,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = DEFAULT_CHECKPOINT_SECONDS,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -130,8 +147,14 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> GBCDRegressor:
+    def fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any
+    ) -> GBCDRegressor:
         """Fit the hyperparameters that are not given, then solve for the coefficients.
 
         Parameters
@@ -141,6 +164,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         groups : int array (n,), optional
             Rows of one group are near-duplicates (e.g. a time block of a video): the hyperparameters are
             fitted with regard to that, see `fit_hyperparameters`. The coefficients use all rows alike.
+        **unsupported
+            Nothing else: `sample_weight` is refused.
 
         Returns
         -------
@@ -150,14 +175,16 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For NaN or infinity (naming row and column), shapes that do not match, or parameters out of range. After
-            this or any other exception the model is as it was before.
+            For NaN or infinity (naming row and column), shapes that do not match, parameters out of range, sample
+            weights, or a checkpoint that is damaged or of another fit. After this or any other exception the model is
+            as it was before.
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
             With the gradient norm that was reached, where that is above `tol`.
         """
+        _refuse(unsupported)
         before = self.__dict__.copy()
         try:
             self._fit(X, y, groups)
@@ -167,41 +194,63 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        _name_bad_outputs(y)
+        # A wrong name is noticed before the minutes that hyperparameters take.
+        get_solver(self.solver)
+        request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
+        _check_numbers(y)
         inputs, outputs = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
         )
         require_finite(inputs, "X")
+        require_moderate(inputs, "X")
         labels = None if groups is None else group_labels(groups, len(inputs))
         self._flat = outputs.ndim == 1
         outputs = np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        self.x_offset_, self.x_scale_ = _input_scale(inputs, self.input_scaling)
+        self.x_offset_, self.x_scale_ = input_scale(inputs, self.input_scaling)
         self.y_mean_, self.y_scale_ = standardisation(outputs)
         self.X_train_ = self.scale_inputs(inputs)
-        scaled = (outputs - self.y_mean_) / self.y_scale_
-        self._fit_hyperparameters(scaled, labels, rng)
+        targets = (outputs - self.y_mean_) / self.y_scale_
+        checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        lines = ProgressLines(self.verbose, self.callback)
+        if checkpoint is not None and checkpoint.path.exists():
+            lines.say(f"found the checkpoint {checkpoint.path} of an earlier fit")
+        self.kernel_, self.noise_, self.hyperparameters_ = find_hyperparameters(
+            request, self.X_train_, targets, labels, rng, checkpoint
+        )
+        lines.say(f"{self.kernel_!r}, noise {self.noise_:.3g}")
+        previous = getattr(self, "coef_", None) if self.warm_start else None
+        start = previous if previous is not None and previous.shape == targets.shape else None
         result = solve(
             self._system(),
-            scaled,
+            targets,
             self.solver,
             tol=self.tol,
             block_size=self.block_size,
             max_passes=self.max_passes,
             random_state=rng,
-            callback=self._report,
+            callback=lines,
+            coef_init=start,
+            max_time=self.max_time,
+            checkpoint=checkpoint,
+            checkpoint_seconds=self.checkpoint_seconds,
         )
+        lines.finish(result)
         self.solve_result_ = result
         self.coef_ = result.coef
 
-    def predict(self, X: npt.ArrayLike, return_std: bool = False) -> Float64Array | tuple[Float64Array, Float64Array]:
+    def predict(
+        self, X: npt.ArrayLike, return_std: bool = False, include_noise: bool = False
+    ) -> Float64Array | tuple[Float64Array, Float64Array]:
         """Return the predictive mean, and on request its standard deviation.
 
         Parameters
         ----------
         X : array (t, d)
         return_std : bool
-            Also return the standard deviation of the latent function (the noise not included).
+            Also return the standard deviation of the latent function, the noise not included.
+        include_noise : bool
+            Make it that of a new observation instead: sqrt(std^2 + noise_ y_scale_^2).
 
         Returns
         -------
@@ -217,14 +266,13 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         mean = self._shaped(product * self.y_scale_ + self.y_mean_)
         if not return_std:
             return mean
-        variance = predictive_variance(self._system(), points, random_state=0, tol=self.tol)
+        variance = predictive_variance(self._system(), points, include_noise, tol=self.tol, random_state=0)
         varying = (self.coef_ != 0).any(axis=0)
         return mean, self._shaped(np.sqrt(variance)[:, None] * np.where(varying, self.y_scale_, 0.0))
 
     def scale_inputs(self, X: Float64Array) -> Float64Array:
         """Return X (t, d) as the kernel takes it, for other models that share kernel and noise."""
-        scaled: Float64Array = (X - self.x_offset_) / self.x_scale_
-        return scaled
+        return scaled(X, self.x_offset_, self.x_scale_)
 
     def get_state(self) -> dict[str, Any]:
         """Return what prediction needs as plain arrays, numbers and strings, for a file store.
@@ -269,65 +317,33 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         model.n_features_in_ = model.X_train_.shape[1]
         return model
 
-    def _fit_hyperparameters(self, scaled: Float64Array, groups: IntArray | None, rng: np.random.Generator) -> None:
-        noise = None if self.noise is None else positive_number(self.noise, "noise")
-        given = isinstance(self.kernel, Kernel) or self.gamma is not None
-        if isinstance(self.kernel, Kernel) and self.gamma is not None:
-            raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")
-        if given and noise is not None:
-            self.kernel_: Kernel = self._given_kernel()
-            self.noise_ = noise
-            self.hyperparameters_: HyperparameterFit | None = None
-            return
-        fit = fit_hyperparameters(
-            self.X_train_,
-            scaled,
-            kernel=self._given_kernel() if given else self.kernel,
-            subset=self.subset,
-            groups=groups,
-            objective=self.hyperparameter_objective,
-            random_state=rng,
-            noise=noise,
-            fit_kernel=not given,
-        )
-        self.kernel_, self.noise_, self.hyperparameters_ = fit.kernel, fit.noise, fit
-
-    def _given_kernel(self) -> Kernel:
-        if isinstance(self.kernel, Kernel):
-            return self.kernel
-        assert self.gamma is not None
-        return SquaredExponential(self.gamma)
-
     def _system(self) -> KernelSystem:
         return KernelSystem(self.X_train_, self.kernel_, self.noise_, self.memory_budget, self.precision)
 
     def _shaped(self, outputs: Float64Array) -> Float64Array:
         return outputs[:, 0] if self._flat else outputs
 
-    def _report(self, entry: TraceEntry) -> bool | None:
-        if self.verbose:
-            print(
-                f"iteration {entry.iteration}: gradient {entry.gradient_norm:.3g}, objective {entry.objective:.6g}, "
-                f"{entry.kernel_evaluations:.3g} kernel evaluations, {entry.seconds:.1f} s",
-                file=sys.stderr,
-            )
-        return self.callback(entry) if self.callback is not None else None
 
-
-def _name_bad_outputs(y: npt.ArrayLike) -> None:
-    """Refuse NaN and infinity in y by row and column, before scikit-learn does without; leave the rest to it."""
+def _check_numbers(y: npt.ArrayLike) -> None:
+    """Refuse NaN, infinity and what nearly is one in y, by row and column, before scikit-learn does without."""
     values = np.asarray(y)
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            return
     if values.dtype.kind == "f" and values.ndim in (1, 2):
         require_finite(values, "y")
+        require_moderate(values, "y")
 
 
-def _input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Float64Array]:
-    """Return offset and scale (d,) of the inputs; a constant column keeps scale 1."""
-    d = X.shape[1]
-    if scaling is None:
-        return np.zeros(d), np.ones(d)
-    if scaling == "column":
-        return standardisation(X)
-    if scaling == "global":
-        return np.zeros(d), np.full(d, standardisation(X.reshape(-1, 1))[1])
-    raise ValueError(f"input_scaling must be 'column', 'global' or None, not {scaling!r}.")
+def _refuse(unsupported: dict[str, Any]) -> None:
+    """Say why `fit` takes no sample weights; it would only be an unknown argument otherwise."""
+    for name, value in unsupported.items():
+        if name != "sample_weight":
+            raise TypeError(f"GBCDRegressor.fit() got an unexpected keyword argument {name!r}.")
+        if value is not None:
+            raise ValueError(
+                "sample_weight is not supported: the noise is the same in all rows. Repeat rows that count more than "
+                "others, leave out those that do not count."
+            )

@@ -92,11 +92,20 @@ def objective(alpha: Float64Array, G: Float64Array, Y: Float64Array) -> float:
     return 0.5 * float(np.vdot(alpha, G - Y))
 
 
+def _power_of_two(Y: Float64Array) -> float:
+    """Return the power of two next above the largest |y|, 1 where all are zero; kept where it has an inverse."""
+    exponent = int(np.frexp(np.abs(Y).max(initial=0.0))[1])
+    return 2.0 ** min(max(exponent, -1000), 1000)
+
+
 class Progress:
     """Clock, counter and trace of one solve, and what it starts from.
 
     With a start alpha_0 the solver is given the right-hand side Y - Kbar alpha_0 and finds the correction: the
     gradient of that problem is the whole one's, and its objective lacks f(alpha_0), which is added here.
+
+    The solver's Y and tolerance are divided by a power of two that brings Y below 1 (nothing is rounded by that), as
+    squares of 1e-200 vanish and float32 ends at 1e38. The trace and the result are in the caller's units.
 
     Parameters
     ----------
@@ -116,6 +125,8 @@ class Progress:
     ----------
     Y : array (n, q)
         The right-hand side for the solver.
+    tol : float
+        On the infinity norm of the solver's gradient.
     """
 
     def __init__(
@@ -130,8 +141,9 @@ class Progress:
         saved: SavedCoefficients | None = None,
     ) -> None:
         self.system = system
-        self.Y = Y
-        self.tol = tol
+        self._unit = _power_of_two(Y)
+        self.Y = Y / self._unit
+        self.tol = tol / self._unit
         self.trace: list[TraceEntry] = []
         self.columns_used = 0.0
         self.stopped = False
@@ -145,7 +157,7 @@ class Progress:
         self._start_objective = 0.0
         self._correction: Float64Array | None = None
         if start is not None:
-            self._start_from(start)
+            self._start_from(start / self._unit)
 
     @property
     def evaluations(self) -> int:
@@ -158,15 +170,19 @@ class Progress:
         return time.perf_counter() - self._started
 
     @property
+    def passes(self) -> float:
+        """Passes over Kbar, counted in columns where K is kept and costs no evaluations."""
+        return max(self.evaluations / self.system.n**2, self.columns_used / self.system.n)
+
+    @property
     def arrived(self) -> bool:
         """Whether the start is within the tolerance already."""
         return self._start is not None and self.system.gradient_norm(self.Y) <= self.tol
 
     @property
     def exhausted(self) -> bool:
-        """Whether the time or the passes are used up: these are counted in columns where K is kept and costs none."""
-        passes = max(self.evaluations / self.system.n**2, self.columns_used / self.system.n)
-        return self.stopped or passes >= self._max_passes or self.seconds >= self._max_time
+        """Whether the time or the passes are used up, or the callback has said stop."""
+        return self.stopped or self.passes >= self._max_passes or self.seconds >= self._max_time
 
     def record(self, alpha: Float64Array, G: Float64Array, active: IntArray | None = None) -> float:
         """Append an entry to the trace, save what is due, tell the callback, and return the running infinity norm."""
@@ -175,8 +191,8 @@ class Progress:
             iteration=len(self.trace) + 1,
             seconds=self.seconds,
             kernel_evaluations=self.evaluations,
-            gradient_norm=norm,
-            objective=self._start_objective + objective(alpha, G, self.Y),
+            gradient_norm=norm * self._unit,
+            objective=self._objective(alpha, G),
             active=active,
         )
         self.trace.append(entry)
@@ -196,7 +212,7 @@ class Progress:
         """Build the result from the exact gradient, and warn where it is above the tolerance."""
         norm = self.system.gradient_norm(exact)
         converged = norm <= self.tol
-        passes = self.evaluations / self.system.n**2
+        norm *= self._unit
         if converged and self._saved is not None:
             self._saved.remove()
         if not converged:
@@ -204,18 +220,18 @@ class Progress:
             self.save()
             warnings.warn(
                 f"{solver}: the gradient's infinity norm is {norm:.3g} after {len(self.trace)} iterations and "
-                f"{passes:.1f} kernel passes, above the tolerance {self.tol:.3g} ({self._why()}).",
+                f"{self.passes:.1f} passes, above the tolerance {self.tol * self._unit:.3g} ({self._why()}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return SolveResult(
             coef=self._whole(alpha),
-            gradient=exact,
+            gradient=exact * self._unit,
             gradient_norm=norm,
-            objective=self._start_objective + objective(alpha, exact, self.Y),
+            objective=self._objective(alpha, exact),
             n_iter=len(self.trace),
             kernel_evaluations=self.evaluations,
-            kernel_passes=passes,
+            kernel_passes=self.evaluations / self.system.n**2,
             converged=converged,
             solver=solver,
             trace=self.trace,
@@ -234,7 +250,11 @@ class Progress:
             self._start, self._start_objective, self.Y = start, value, -G
 
     def _whole(self, correction: Float64Array) -> Float64Array:
-        return correction if self._start is None else self._start + correction
+        return (correction if self._start is None else self._start + correction) * self._unit
+
+    def _objective(self, alpha: Float64Array, G: Float64Array) -> float:
+        # One factor after the other: their product may overflow alone.
+        return (self._start_objective + objective(alpha, G, self.Y)) * self._unit * self._unit
 
     def _why(self) -> str:
         if self.stopped:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 
 from gbcd._arrays import Float64Array, positive_number
 from gbcd.checkpoint import Checkpoint, fingerprint
@@ -54,15 +53,8 @@ class SavedCoefficients:
         return time.perf_counter() >= self._next
 
     def save(self, alpha: Float64Array) -> None:
-        """Write alpha; a solve of hours survives a file that cannot be written, with a warning."""
-        try:
-            self._file.store(SECTION, self._mark, {"alpha": alpha})
-        except OSError as error:
-            warnings.warn(
-                f"The checkpoint {self._file.path} was not written ({error.strerror or error}); the solve goes on.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        """Write alpha."""
+        self._file.store(SECTION, self._mark, {"alpha": alpha})
         self._next = time.perf_counter() + self._seconds
 
     def remove(self) -> None:

@@ -1,4 +1,5 @@
 import importlib.util
+import time
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,8 @@ def hard_inputs():
         "a constant feature": (np.c_[X, np.full(300, 1e6)], y, SquaredExponential([0.5] * 4), 0.1),
         "huge outputs": (X, 1e12 * y, kernel, 0.1),
         "tiny outputs": (X, 1e-12 * y, kernel, 0.1),
+        "outputs whose squares overflow": (X, 1e200 * y, kernel, 0.1),
+        "outputs whose squares vanish": (X, 1e-200 * y, kernel, 0.1),
         "zero outputs": (X, 0 * y, kernel, 0.1),
         "far apart": (1e6 * X, y, kernel, 0.1),
     }
@@ -189,6 +192,10 @@ def test_cholesky_names_the_noise_when_rounding_wins():
         ({"block_size": 0}, "block_size must be at least 1"),
         ({"block_size": 1.5}, "block_size must be an integer, not 1.5"),
         ({"block_size": "a"}, "block_size must be an integer, not 'a'"),
+        ({"max_time": 0}, "max_time must be a positive number, not 0"),
+        ({"coef_init": np.ones(3)}, r"coef_init must have shape \(4,\) or \(4, q\)"),
+        ({"coef_init": np.ones((4, 2))}, "coef_init must have the 1 columns of Y, not 2"),
+        ({"coef_init": [0, np.inf, 0, 0]}, "coef_init contains infinity at row 1, column 0"),
         ({"Y": np.ones(3)}, r"shape \(4,\) or \(4, q\)"),
         ({"Y": [0, 1, np.nan, 0]}, "Y contains NaN at row 2, column 0"),
     ],
@@ -197,3 +204,74 @@ def test_impossible_requests_are_refused(arguments, message):
     system = KernelSystem(np.arange(4.0)[:, None], SquaredExponential(1.0), 0.1)
     with pytest.raises(ValueError, match=message):
         solve(system, **{"Y": np.ones(4), **arguments})
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_every_solver_goes_on_from_a_start(problem, dense, solver):
+    X, Y, kernel, noise = problem(400, q=3, noise=3.0 if solver == "bcdg" else 0.3)
+    Kbar = dense(X, kernel, noise)
+    direct = np.linalg.solve(Kbar, Y)
+    start = direct + 1e-3 * np.random.default_rng(0).standard_normal(Y.shape)
+    start[:, 2] = 0
+    result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, solver, block_size=120, random_state=0, coef_init=start)
+    assert result.converged
+    assert result.n_iter > 0
+    assert np.abs((Kbar - noise * np.eye(400)) @ (result.coef - direct)).max() <= 1e-3
+    # Gradient and objective are those of the whole alpha, in the result and in the trace.
+    np.testing.assert_allclose(result.gradient, Kbar @ result.coef - Y, atol=1e-9)
+    values = [0.5 * np.vdot(alpha, Kbar @ alpha) - np.vdot(Y, alpha) for alpha in (result.coef, start)]
+    assert result.objective == pytest.approx(values[0], rel=1e-9)
+    assert result.trace[-1].objective == pytest.approx(values[0], rel=1e-5)
+    assert result.trace[-1].gradient_norm <= 1e-4
+    assert result.trace[0].objective < values[1]
+    assert not result.coef[:, 2].any()
+    assert not result.resumed
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_a_start_within_the_tolerance_is_the_answer(problem, dense, solver):
+    X, Y, kernel, noise = problem(300, q=2)
+    direct = np.linalg.solve(dense(X, kernel, noise), Y)
+    system = KernelSystem(X, kernel, noise, NOTHING)
+    result = solve(system, Y, solver, coef_init=direct)
+    assert result.converged
+    assert result.n_iter == 0
+    np.testing.assert_array_equal(result.coef, direct)
+    # One symmetric residual.
+    assert result.kernel_evaluations <= 300**2
+
+
+def test_a_start_saves_work(problem):
+    X, Y, kernel, noise = problem(1500)
+    system = KernelSystem(X, kernel, noise, NOTHING)
+    loose = solve(system, Y, block_size=150, tol=1e-3, random_state=0)
+    again, anew = (
+        solve(system, Y, block_size=150, tol=1e-4, random_state=0, coef_init=start) for start in (loose.coef, None)
+    )
+    assert again.kernel_evaluations < 0.8 * anew.kernel_evaluations
+
+
+@pytest.mark.parametrize("size", [1e3, 1e200])
+def test_a_start_worse_than_zero_is_left(problem, size):
+    X, Y, kernel, noise = problem(300)
+    system = KernelSystem(X, kernel, noise, NOTHING)
+    bad, none = (
+        solve(system, Y, block_size=50, random_state=0, coef_init=start) for start in (np.full_like(Y, size), 0 * Y)
+    )
+    np.testing.assert_allclose(bad.coef, none.coef, atol=1e-9)
+    assert bad.n_iter == none.n_iter
+
+
+@pytest.mark.parametrize("solver", ["gbcd", "gbcd-paper", "bcdc", "bcdg", "cg"])
+def test_time_that_runs_out_stops_after_that_iteration(problem, solver, monkeypatch):
+    X, Y, kernel, noise = problem(500, noise=1e-3)
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def tick(entry):
+        now[0] += 1.0
+
+    with pytest.warns(ConvergenceWarning, match=rf"{solver}: the gradient's infinity norm is .* \(the time of 3 s ran"):
+        result = solve(KernelSystem(X, kernel, noise), Y, solver, block_size=20, tol=1e-10, callback=tick, max_time=3.0)
+    assert result.n_iter == 3
+    assert np.abs(result.gradient).max() == result.gradient_norm

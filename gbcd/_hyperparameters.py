@@ -1,0 +1,116 @@
+"""Kernel and noise of a regressor: given, found in a checkpoint, or fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd._arrays import Float64Array, IntArray, positive_number
+from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
+from gbcd.kernels import Kernel, SquaredExponential
+from gbcd.likelihood import HyperparameterFit, Objective, fit_hyperparameters
+
+SECTION = "hyperparameters"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for; see the parameters of `GBCDRegressor`."""
+
+    kernel: str | Kernel
+    gamma: npt.ArrayLike | None
+    noise: float | None
+    subset: int
+    objective: Objective
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernel, Kernel) and self.gamma is not None:
+            raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")
+        if self.noise is not None:
+            positive_number(self.noise, "noise")
+
+    @property
+    def given(self) -> Kernel | None:
+        """The kernel, where it is not to be fitted."""
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        return None if self.gamma is None else SquaredExponential(self.gamma)
+
+
+def find_hyperparameters(
+    request: Request,
+    X: Float64Array,
+    Y: Float64Array,
+    groups: IntArray | None,
+    rng: np.random.Generator,
+    checkpoint: Checkpoint | None,
+) -> tuple[Kernel, float, HyperparameterFit | None]:
+    """Return kernel and noise, and the fit that found them if there was one.
+
+    A fit is stored in the checkpoint at once, and taken from there when it is resumed.
+
+    Parameters
+    ----------
+    request : Request
+    X : array (n, d)
+        Scaled.
+    Y : array (n, q)
+        Standardised.
+    groups : int array (n,) or None
+    rng : numpy.random.Generator
+    checkpoint : Checkpoint or None
+    """
+    given = request.given
+    if given is not None and request.noise is not None:
+        return given, float(request.noise), None
+    mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups)
+    held = None if checkpoint is None else checkpoint.load(SECTION, mark)
+    if held is not None:
+        fit = _restored(held, _template(request, X.shape[1]))
+        return fit.kernel, fit.noise, fit
+    fit = fit_hyperparameters(
+        X,
+        Y,
+        kernel=request.kernel if given is None else given,
+        subset=request.subset,
+        groups=groups,
+        objective=request.objective,
+        random_state=rng,
+        noise=request.noise,
+        fit_kernel=given is None,
+    )
+    if checkpoint is not None:
+        held = _stored(fit)
+        checkpoint.store(SECTION, mark, held)
+        # From the stored numbers here too: the resumed kernel must be this one to the last bit.
+        fit = _restored(held, fit.kernel)
+    return fit.kernel, fit.noise, fit
+
+
+def _fingerprint(request: Request, X: Float64Array, Y: Float64Array, groups: IntArray | None) -> str:
+    given = request.given
+    kernel = request.kernel if isinstance(request.kernel, str) else type(request.kernel).__qualname__
+    parameters = None if given is None else given.log_parameters
+    return fingerprint(X, Y, groups, kernel, parameters, request.noise, request.subset, request.objective)
+
+
+def _template(request: Request, d: int) -> Kernel:
+    """Return a kernel of the kind that is fitted, whatever its parameters."""
+    return request.given or SquaredExponential(1.0 if request.kernel == "isotropic" else np.ones(d))
+
+
+def _stored(fit: HyperparameterFit) -> Arrays:
+    return {
+        "log_parameters": fit.kernel.log_parameters,
+        "indices": fit.indices,
+        "numbers": np.array([fit.noise, fit.value, fit.n_iter, fit.seconds]),
+    }
+
+
+def _restored(held: Arrays, kernel: Kernel) -> HyperparameterFit:
+    noise, value, n_iter, seconds = (float(number) for number in held["numbers"])
+    return HyperparameterFit(
+        kernel.with_log_parameters(held["log_parameters"]), noise, value, int(n_iter), held["indices"], seconds
+    )

@@ -1,10 +1,17 @@
+import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gbcd import GBCDRegressor, SquaredExponential
@@ -115,13 +122,109 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was(data, change):
         fresh.predict(X)
 
 
-def test_what_it_prints_and_calls(data, capsys):
+@pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
+def test_mean_and_deviation_are_scikit_learns(problem, solver):
+    X, Y, _, noise = problem(300, q=2)
+    gamma = np.linspace(0.01, 0.1, 10)
+    theirs = GaussianProcessRegressor(RBF(1 / np.sqrt(2 * gamma)), alpha=noise, optimizer=None).fit(X[:250], Y[:250])
+    ours = GBCDRegressor(gamma=gamma, noise=noise, input_scaling=None, solver=solver, tol=1e-8, block_size=60)
+    # Standardised once more: other means and scales of the outputs, which the reference has not.
+    plain = (Y - Y[:250].mean(axis=0)) / Y[:250].std(axis=0)
+    expected, deviation = theirs.fit(X[:250], plain[:250]).predict(X[250:], return_std=True)
+    mean, std = ours.fit(X[:250], 10 * plain[:250] + 3).predict(X[250:], return_std=True)
+    np.testing.assert_allclose(mean, 10 * expected + 3, atol=1e-6)
+    np.testing.assert_allclose(std, 10 * deviation, rtol=1e-6)
+    np.testing.assert_allclose(
+        ours.predict(X[250:], return_std=True, include_noise=True)[1], 10 * np.sqrt(deviation**2 + noise), rtol=1e-6
+    )
+
+
+def test_the_noise_of_new_observations_is_none_for_a_constant_output(data):
     X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1).fit(X, Y)
+    latent, observed = (model.predict(X, return_std=True, include_noise=noise)[1] for noise in (False, True))
+    np.testing.assert_allclose(
+        observed[:, [0, 2]] ** 2 - latent[:, [0, 2]] ** 2, 0.1 * model.y_scale_[[0, 2]] ** 2 + 0 * latent[:, [0, 2]]
+    )
+    np.testing.assert_array_equal(observed[:, 1], 0)
+
+
+def test_a_warm_start_goes_on_from_the_last_fit(data):
+    X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1, block_size=30, warm_start=True, random_state=0).fit(X, Y)
+    assert model.solve_result_.n_iter > 0
+    before = model.coef_
+    model.fit(X, Y)
+    assert model.solve_result_.n_iter == 0
+    np.testing.assert_array_equal(model.coef_, before)
+    # Other shapes start anew.
+    assert model.fit(X, Y[:, 0]).solve_result_.n_iter > 0
+    assert model.fit(X[:200], Y[:200, 0]).solve_result_.n_iter > 0
+    cold = model.set_params(warm_start=False).fit(X[:200], Y[:200, 0])
+    assert cold.solve_result_.n_iter > 0
+    again = GBCDRegressor.from_state(cold.get_state(), warm_start=True, gamma=0.02, noise=0.1, tol=1e-3)
+    assert again.fit(X[:200], Y[:200, 0]).solve_result_.n_iter == 0
+
+
+def test_it_works_inside_scikit_learns_tools(data):
+    X, Y = data
+    pipeline = make_pipeline(StandardScaler(), GBCDRegressor(gamma=0.02, noise=0.1))
+    assert pipeline.fit(X[:200], Y[:200, 0]).score(X[200:], Y[200:, 0]) > 0.7
+    scores = cross_val_score(pipeline, X, Y[:, 0], cv=3)
+    assert (scores > 0.7).all()
+    grid = {"noise": [0.1, 10.0], "solver": ["gbcd", "cg"]}
+    search = GridSearchCV(GBCDRegressor(gamma=0.02), grid, cv=2, n_jobs=2).fit(X, Y)
+    assert search.best_params_["noise"] == 0.1
+    assert search.best_estimator_.predict(X).shape == (300, 3)
+
+
+def test_a_pickle_predicts_the_same(data):
+    X, Y = data
+    model = GBCDRegressor(random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_single_precision_and_objects_are_taken(data):
+    X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1)
+    expected = model.fit(X, Y).predict(X)
+    np.testing.assert_allclose(model.fit(X.astype(np.float32), Y.astype(np.float32)).predict(X), expected, rtol=1e-4)
+    np.testing.assert_array_equal(model.fit(X, Y.astype(object)).predict(X), expected)
+    np.testing.assert_array_equal(model.fit(X.tolist(), Y.tolist()).predict(X.tolist()), expected)
+
+
+def test_sample_weights_are_refused_in_words(data):
+    X, Y = data
+    pipeline = make_pipeline(GBCDRegressor(gamma=0.02, noise=0.1))
+    with pytest.raises(ValueError, match="sample_weight is not supported: the noise is the same in all rows"):
+        pipeline.fit(X, Y, gbcdregressor__sample_weight=np.ones(300))
+    pipeline.fit(X, Y, gbcdregressor__sample_weight=None)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_wieght'"):
+        GBCDRegressor().fit(X, Y, sample_wieght=None)
+
+
+def test_what_it_prints_and_calls(data, capsys, monkeypatch):
+    X, Y = data
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     entries = []
-    GBCDRegressor(gamma=0.02, noise=0.1, verbose=True, callback=entries.append).fit(X, Y)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == len(entries) >= 1
-    assert lines[0].startswith("iteration 1: gradient ")
+
+    def tick(entry):
+        entries.append(entry)
+        now[0] += 0.2
+
+    GBCDRegressor(gamma=0.02, noise=0.1, verbose=True, block_size=30, random_state=0, callback=tick).fit(X, Y)
+    first, *lines, last = capsys.readouterr().err.splitlines()
+    assert first == "SquaredExponential(gamma=0.02), noise 0.1"
+    # At 0, 0.6, 1.2 s and so on: never more than two a second.
+    assert len(entries) > 6
+    assert [line.split(":")[0] for line in lines] == [f"iteration {entry.iteration}" for entry in entries[::3]]
+    assert last.startswith(f"gbcd: converged after {len(entries)} iterations, gradient ")
+
+
+def test_silence_by_default(data, capsys):
+    GBCDRegressor(random_state=0).fit(*data)
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf, "a", [0.1, 0.2]])
@@ -134,12 +237,16 @@ def test_stopping_short_warns(data):
     X, Y = data
     with pytest.warns(ConvergenceWarning, match="infinity norm"):
         GBCDRegressor(gamma=0.02, noise=1e-3, block_size=10, max_passes=0.5).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="ran out"):
+        model = GBCDRegressor(gamma=0.02, noise=1e-3, block_size=10, max_time=1e-9).fit(X, Y)
+    assert np.isfinite(model.predict(X)).all()
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"kernel": "matern"}, "not 'matern'"),
+        ({"max_time": -1, "gamma": 1.0, "noise": 0.1}, "max_time must be a positive number"),
         ({"input_scaling": "row"}, "'column', 'global' or None, not 'row'"),
         ({"kernel": SquaredExponential(1.0), "gamma": 1.0}, "gamma must be None when a Kernel is given"),
         ({"solver": "newton", "gamma": 1.0, "noise": 0.1}, "no solver 'newton'"),
@@ -162,6 +269,82 @@ def test_bad_values_are_named_by_row_and_column(data):
         model.fit(X, Y)
     with pytest.raises(NotFittedError):
         clone(model).predict(X)
+
+
+def hard_inputs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    y = np.sin(X @ [1.0, 2.0, 3.0]) + 0.1 * rng.standard_normal(120)
+    given = {"gamma": 0.5, "block_size": 50, "max_passes": 30}
+    signs = np.sign(X[:, 0])
+    return {
+        "one row": (X[:1], y[:1], {}),
+        "two rows": (X[:2], y[:2], {}),
+        "fewer rows than a block": (X[:7], y[:7], {}),
+        "every row twice": (np.r_[X, X], np.r_[y, y + 0.1], {}),
+        "every row twice, the same": (np.r_[X, X], np.r_[y, y], {}),
+        "every row twice without noise to speak of": (np.r_[X, X], np.r_[y, y + 0.1], {**given, "noise": 1e-8}),
+        "no noise to speak of": (X, y, {**given, "noise": 1e-8}),
+        "no noise at all": (X, y, {**given, "noise": 1e-300}),
+        "only noise": (X, y, {**given, "noise": 1e30}),
+        "a constant feature": (np.c_[X, np.full(120, 1e6)], y, {}),
+        "all rows the same": (np.ones((120, 3)), y, {}),
+        "all rows the same, given": (np.ones((120, 3)), y, {**given, "noise": 1e-6}),
+        "a constant output": (X, np.full(120, 3.3), {}),
+        "zero outputs": (X, 0 * y, {}),
+        "integers": (np.rint(10 * X).astype(int), np.rint(10 * y).astype(int), {}),
+        "truth values": (X > 0, y > 0, {}),
+        "every column in another unit": (X * [1e-200, 1, 1e200], np.c_[1e-200 * y, y, 1e200 * y], {}),
+        "the same, one scale for all": (X * [1e-200, 1, 1e200], y, {"input_scaling": "global", "kernel": "isotropic"}),
+        "far apart": (1e25 * X, y, {"input_scaling": None}),
+        "close together": (1e-200 * X, y, {"input_scaling": None}),
+        "below the smallest normal number": (1e-320 * X, 1e-320 * y, {}),
+        "an outlier": (np.r_[1e200 * np.ones((1, 3)), X[1:]], np.r_[-1e200, y[1:]], {}),
+        "large as can be": (5e306 * signs[:, None], 5e306 * signs, {}),
+        "a kernel that sees nothing": (X, y, {"gamma": 0.0, "noise": 0.1}),
+        "a kernel that sees nothing but itself": (X, y, {"gamma": 1e150, "noise": 0.1}),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", hard_inputs())
+def test_hard_inputs_end_well(case):
+    X, y, parameters = hard_inputs()[case]
+    model = GBCDRegressor(random_state=0, **parameters).fit(X, y)
+    for points in (X, np.full((2, X.shape[1]), 1e300)):
+        mean, std = model.predict(points, return_std=True)
+        assert np.isfinite(mean).all()
+        assert np.isfinite(std).all()
+    if "noise" not in parameters or parameters["noise"] >= 1e-6:
+        assert model.solve_result_.converged
+
+
+def test_where_it_cannot_converge_it_says_how_far_it_came():
+    X, y, parameters = hard_inputs()["no noise to speak of"]
+    with pytest.warns(ConvergenceWarning, match=r"gbcd: the gradient's infinity norm is [\d.e+-]+ after") as warned:
+        model = GBCDRegressor(random_state=0, **parameters).fit(X, y)
+    assert f"{model.solve_result_.gradient_norm:.3g}" in str(warned[0].message)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.empty((0, 3)), np.empty(0), "0 sample"),
+        (np.empty((5, 0)), np.ones(5), "0 feature"),
+        (np.ones((5, 3)), np.empty((5, 0)), "0 feature"),
+        (np.ones((5, 3)), np.ones((5, 2, 2)), "dim"),
+        (np.ones((5, 3)), None, "requires y"),
+        (np.ones((5, 3)), ["a"] * 5, "could not convert string to float"),
+        (np.ones((5, 3)), np.array([1, 2, None, 4, 5], dtype=object), "y contains NaN at row 2, column 0"),
+        (np.ones((5, 3)), [1, 2, 3, -1.7e308, 5], r"y reaches 1\.7e\+308"),
+        (np.full((5, 3), 1.7e308), np.ones(5), r"X reaches 1\.7e\+308"),
+        (np.ones((5, 3)), [1, 2, 3, np.inf, 5], "y contains infinity at row 3, column 0"),
+        ([[1, 2], [3, -np.inf]], [1, 2], "X contains infinity at row 1, column 1"),
+    ],
+)
+def test_data_that_cannot_be_are_refused(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        GBCDRegressor().fit(X, y)
 
 
 def test_the_package_knows_no_images_files_or_command_lines():

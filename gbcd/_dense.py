@@ -49,15 +49,14 @@ class _Finished:
     def __init__(self, blocks: int) -> None:
         self._columns = [0] * blocks
         self._changed = threading.Condition()
-        self._error: BaseException | None = None
+        self._failed = False
 
-    def wait(self, rows: range, column: int) -> None:
-        """Return once `rows` have all columns before `column`; raise what another thread failed with."""
+    def wait(self, rows: range, column: int) -> bool:
+        """Return True once `rows` have all columns before `column`, False where a thread has failed."""
         with self._changed:
-            while self._error is None and min(self._columns[i] for i in rows) < column:
+            while not self._failed and min(self._columns[i] for i in rows) < column:
                 self._changed.wait()
-            if self._error is not None:
-                raise self._error
+            return not self._failed
 
     def add(self, rows: range) -> None:
         """Note that `rows` have one more column behind them."""
@@ -66,10 +65,10 @@ class _Finished:
                 self._columns[i] += 1
             self._changed.notify_all()
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self) -> None:
         """Wake all who wait."""
         with self._changed:
-            self._error = self._error or error
+            self._failed = True
             self._changed.notify_all()
 
 
@@ -101,9 +100,10 @@ def _factor_in_blocks(matrix: npt.NDArray[F], size: int) -> None:
     def work(tiles: Iterator[tuple[range, int]]) -> None:
         try:
             for rows, j in tiles:
-                _finish_tile(matrix, blocks, finished, rows, j)
-        except BaseException as error:
-            finished.fail(error)
+                if not _finish_tile(matrix, blocks, finished, rows, j):
+                    return
+        except BaseException:
+            finished.fail()
             raise
 
     # Column by column, so that a tile waits only for tiles before it in the queue: no two threads wait for each other.
@@ -120,21 +120,27 @@ def _tiles_of_column(j: int, count: int) -> Iterator[range]:
         i += height
 
 
-def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finished, rows: range, j: int) -> None:
-    """Compute L[I, J]: subtract all that the columns before J contribute at once, then divide by L[J, J]."""
+def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finished, rows: range, j: int) -> bool:
+    """Compute L[I, J]: subtract all that the columns before J contribute at once, then divide by L[J, J].
+
+    False: another thread failed.
+    """
     I = slice(blocks[rows[0]].start, blocks[rows[-1]].stop)  # noqa: E741 - the paper's index sets
     J = blocks[j]
     before = slice(0, J.start)
-    finished.wait(rows, j)
-    finished.wait(range(j, j + 1), j)
-    if rows[0] == j:
+    corner = range(j, j + 1)
+    if not (finished.wait(rows, j) and finished.wait(corner, j)):
+        return False
+    if rows == corner:
         subtract_square(matrix[J, J], matrix[J, before])
         factor(matrix[J, J])
     else:
         subtract_product(matrix[I, J], matrix[I, before], matrix[J, before])
-        finished.wait(range(j, j + 1), j + 1)
+        if not finished.wait(corner, j + 1):
+            return False
         _divide_in_halves(matrix[I, J], matrix[J, J])
     finished.add(rows)
+    return True
 
 
 def _divide_in_halves(X: npt.NDArray[F], lower: npt.NDArray[F]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -225,9 +225,9 @@ class KernelSystem:
             return self.matmul(alpha) - Y
         return self._symmetric_product(alpha, np.dtype(np.float64)) + self.noise * alpha - Y
 
-    def dense(self) -> Float64Array:
-        """Return the whole Kbar in float64, (n, n), whatever the budget: for the direct reference."""
-        values = np.empty((self.n, self.n))
+    def dense(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+        """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
+        values = np.empty((self.n, self.n), dtype=dtype)
         self._fill_symmetric(values)
         values.flat[:: self.n + 1] += self.noise
         return values

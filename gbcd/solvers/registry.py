@@ -116,7 +116,7 @@ def solve(
         one within the tolerance is returned as it is, after no iteration.
     max_time : float, optional
         Seconds; stop, with a warning, after the iteration in which they are over. Not for "cholesky".
-    checkpoint : path, optional
+    checkpoint : path or gbcd.checkpoint.Checkpoint, optional
         An .npz file that alpha is written to every `checkpoint_seconds`, at an interrupt (Ctrl-C) and when the solve
         stops short. A later solve of the same system and Y, by whatever solver, starts from it (instead of
         `coef_init`) and deletes it on convergence.

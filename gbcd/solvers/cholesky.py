@@ -57,7 +57,8 @@ class CholeskyFactor:
     system : KernelSystem
         8 n^2 bytes (float64) or 4 n^2 (float32) are allocated, whatever its memory budget; nothing else of that size.
     dtype : float32 or float64
-        float32 errs in L L' by some 1e-7 |Kbar|, which the noise must outweigh: its solutions are to be refined.
+        float32 solutions are to be refined, and no base for variances, small differences of large numbers: on 4,000
+        rows of Friedman1 with noise 1e-4 those err by 9 %, and by 4 % after one refinement.
 
     Raises
     ------
@@ -138,6 +139,7 @@ def _refine(
     while True:
         moved = alpha - factor.solve(G)
         residual = progress.system.residual(moved, progress.Y)
+        progress.columns_used += progress.system.n
         before, norm = norm, progress.record(moved, residual)
         if not norm < before:
             return alpha, G

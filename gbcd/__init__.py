@@ -8,7 +8,17 @@ from gbcd.likelihood import (
     log_marginal_likelihood,
 )
 from gbcd.regressor import GBCDRegressor
-from gbcd.selection import ActiveSet, Cyclic, Gradient, GreedyPool, RandomSubset, Selection
+from gbcd.selection import (
+    ActiveSet,
+    Cyclic,
+    Exhaustive,
+    Gradient,
+    GreedyPool,
+    MaximalViolatingPair,
+    Prefit,
+    RandomSubset,
+    Selection,
+)
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
 from gbcd.sparse import MatchingPursuitGP
 from gbcd.system import KernelSystem
@@ -18,6 +28,7 @@ __all__ = [
     "SOLVERS",
     "ActiveSet",
     "Cyclic",
+    "Exhaustive",
     "GBCDRegressor",
     "Gradient",
     "GreedyPool",
@@ -25,6 +36,8 @@ __all__ = [
     "Kernel",
     "KernelSystem",
     "MatchingPursuitGP",
+    "MaximalViolatingPair",
+    "Prefit",
     "RandomSubset",
     "Selection",
     "SolveResult",

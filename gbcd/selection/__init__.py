@@ -16,18 +16,21 @@ guarantees the decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence converge
 from __future__ import annotations
 
 from gbcd.selection.base import ActiveSet, Selection
-from gbcd.selection.greedy import RandomSubset
+from gbcd.selection.greedy import Exhaustive, Prefit, RandomSubset
 from gbcd.selection.growing import GrowingBlock
-from gbcd.selection.orders import Cyclic, Gradient
+from gbcd.selection.orders import Cyclic, Gradient, MaximalViolatingPair
 from gbcd.selection.pool import GreedyPool, PoolFactor, greedy_pivots
 
 __all__ = [
     "ActiveSet",
     "Cyclic",
+    "Exhaustive",
     "Gradient",
     "GreedyPool",
     "GrowingBlock",
+    "MaximalViolatingPair",
     "PoolFactor",
+    "Prefit",
     "RandomSubset",
     "Selection",
     "greedy_pivots",

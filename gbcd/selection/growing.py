@@ -6,6 +6,9 @@ import numpy as np
 
 from gbcd._arrays import Float64Array
 
+MIN_RELATIVE_SCHUR = 1e-6
+"""Below this, relative to the diagonal, a Schur complement has cost the inverse more digits than a step can spare."""
+
 
 class GrowingBlock:
     """Kbar_BB^{-1} and the step Delta_B = -Kbar_BB^{-1} g_B while B grows by one index at a time.
@@ -19,13 +22,12 @@ class GrowingBlock:
     Attributes
     ----------
     size : int
-    smallest_schur : float
-        Smallest Schur complement met: the inverse is good to about 1e-16 over it.
     """
 
     def __init__(self, capacity: int, n_outputs: int) -> None:
         self.size = 0
-        self.smallest_schur = np.inf
+        self._smallest_schur = np.inf
+        self._smallest_diagonal = np.inf
         self._inverse = np.zeros((capacity, capacity))
         self._step = np.zeros((capacity, n_outputs))
 
@@ -38,6 +40,24 @@ class GrowingBlock:
     def step(self) -> Float64Array:
         """Delta_B, shape (size, q)."""
         return self._step[: self.size]
+
+    def sound_step(self) -> Float64Array | None:
+        """Return a copy of Delta_B, or None where B nearly repeats itself: the step must then be solved for afresh.
+
+        The inverse, and with it the step, is good to about 1e-16 over the smallest Schur complement met.
+        """
+        sound = self._smallest_schur >= MIN_RELATIVE_SCHUR * self._smallest_diagonal
+        return self.step.copy() if sound else None
+
+    @property
+    def last_direction(self) -> Float64Array:
+        """How B moves when its last index s moves by 1, shape (size,): -Kbar_BB^{-1} Kbar_Bs for the others, 1 for s.
+
+        Kbar_iB times it is the covariance of i and s that B leaves, Kbar_is - Kbar_iB Kbar_BB^{-1} Kbar_Bs.
+        """
+        last = self.inverse[:, -1]
+        direction: Float64Array = last / last[-1]
+        return direction
 
     def append(self, column: Float64Array, diagonal: float, gradient: Float64Array) -> bool:
         """Add an index s.
@@ -70,5 +90,6 @@ class GrowingBlock:
         self._step[:t] -= np.outer(b, move)
         self._step[t] = move
         self.size = t + 1
-        self.smallest_schur = min(self.smallest_schur, schur)
+        self._smallest_schur = min(self._smallest_schur, schur)
+        self._smallest_diagonal = min(self._smallest_diagonal, diagonal)
         return True

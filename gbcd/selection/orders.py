@@ -31,3 +31,26 @@ class Gradient:
     def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the `m` rows with the largest |g_i|^2."""
         return ActiveSet(system.largest(G, m))
+
+
+@dataclass(frozen=True)
+class MaximalViolatingPair:
+    """SMO: the steepest variable and the one whose gradient opposes it most, a block of two whatever m is.
+
+    With one output and a constant kernel diagonal these are argmax_i g_i and argmin_i g_i, the maximal violating pair
+    of Keerthi et al. (2001). With q outputs, i maximises |g_i|^2 / Kbar_ii and j minimises g_j . g_i. There is no
+    equality constraint that would make the two move against each other: they are solved for jointly, and where they
+    coincide (n = 1) the block is of one.
+
+    Notes
+    -----
+    The first is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2).
+    """
+
+    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
+        """Return the pair, whatever `m` is."""
+        steepest = system.steepest(G)
+        opposed = int(np.argmin(G @ G[steepest]))
+        if opposed == steepest:
+            return ActiveSet(np.array([steepest]))
+        return ActiveSet(np.array([steepest, opposed]))

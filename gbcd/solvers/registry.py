@@ -18,6 +18,7 @@ from gbcd.solvers.cg import conjugate_gradients
 from gbcd.solvers.cholesky import cholesky
 from gbcd.solvers.result import Callback, Progress, SolveResult
 from gbcd.solvers.saved import SavedCoefficients
+from gbcd.solvers.smo import smo
 from gbcd.system import KernelSystem
 
 DEFAULT_MAX_PASSES = 300.0
@@ -59,6 +60,7 @@ SOLVERS: dict[str, BlockSolver | WholeSolver] = {
     "gbcd-paper": BlockSolver(RandomSubset),
     "bcdc": BlockSolver(Cyclic),
     "bcdg": BlockSolver(Gradient),
+    "smo": WholeSolver(smo),
     "cg": WholeSolver(conjugate_gradients),
     "cholesky": WholeSolver(cholesky),
 }
@@ -100,7 +102,7 @@ def solve(
     Y : array (n,) or (n, q)
     solver : str
         "gbcd" (greedy blocks from a gradient-weighted pool), "gbcd-paper" (the paper's Algorithms 1 and 2),
-        "bcdc", "bcdg" (cyclic and gradient blocks), "cg", "cholesky".
+        "bcdc", "bcdg" (cyclic and gradient blocks), "smo" (pairs), "cg", "cholesky".
     tol : float
         On the float64 infinity norm of the gradient Kbar @ alpha - Y.
     block_size : int, optional

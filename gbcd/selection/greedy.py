@@ -85,14 +85,15 @@ def _grow_by_candidates(
     diag = system.diag()
     block = GrowingBlock(m, G.shape[1])
     active = np.empty(m, dtype=np.intp)
-    picked = np.zeros(system.n, dtype=bool)
+    free = np.ones(system.n, dtype=bool)
+    n_free = system.n - 1
     with blas_threads(1):
         first = system.steepest(G)
         block.append(np.empty(0), diag[first], G[first])
         active[0] = first
-        picked[first] = True
-        while block.size < m:
-            candidates = _draw_unpicked(picked, n_candidates, block.size, rng)
+        free[first] = False
+        while block.size < m and n_free:
+            candidates = _draw_free(free, n_free, n_candidates, rng)
             columns = system.block(candidates, active[: block.size])
             residual = G[candidates] + columns @ block.step
             curvature = diag[candidates]
@@ -102,24 +103,24 @@ def _grow_by_candidates(
                 curvature = np.maximum(curvature - explained, system.noise)
             best = int(np.argmax(squared_norms(residual) / (2 * curvature)))
             s = int(candidates[best])
-            if not block.append(columns[best], diag[s], G[s]):
-                break
-            active[block.size - 1] = s
-            picked[s] = True
+            # What depends on B to rounding is left out, and not tried again.
+            free[s] = False
+            n_free -= 1
+            if block.append(columns[best], diag[s], G[s]):
+                active[block.size - 1] = s
     return ActiveSet(active[: block.size].copy(), step=block.sound_step())
 
 
-def _draw_unpicked(picked: np.ndarray, size: int, n_picked: int, rng: np.random.Generator) -> IntArray:
-    """Draw up to `size` distinct indices that are not picked; at least one is left by the caller."""
-    n = len(picked)
-    if n - n_picked <= 4 * size:
-        unpicked = np.flatnonzero(~picked)
-        return rng.choice(unpicked, min(size, len(unpicked)), replace=False)
+def _draw_free(free: np.ndarray, n_free: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Draw up to `size` distinct indices of the `n_free` (at least one) where `free` is set."""
+    n = len(free)
+    if n_free <= 4 * size:
+        return rng.choice(np.flatnonzero(free), min(size, n_free), replace=False)
     drawn: IntArray = np.empty(0, dtype=np.intp)
     while len(drawn) < size:
         # Rejection instead of a permutation of n: a draw must not cost O(n) for each of the m picks.
         more = rng.integers(0, n, 2 * size)
-        drawn = np.unique(np.concatenate([drawn, more[~picked[more]]]))
+        drawn = np.unique(np.concatenate([drawn, more[free[more]]]))
     return rng.permutation(drawn)[:size]
 
 
@@ -135,17 +136,16 @@ def _grow_over_all(system: KernelSystem, G: Float64Array, m: int, exact: bool) -
     panel: FloatArray = np.empty((system.n, m), dtype=system.dtype, order="F")
     residual = G.copy()
     curvature = diag.copy()
-    picked = np.zeros(system.n, dtype=bool)
+    free = np.ones(system.n, dtype=bool)
     with blas_threads(1):
-        while block.size < m:
-            score = squared_norms(residual) / curvature
-            score[picked] = -1
-            s = int(np.argmax(score))
+        while block.size < m and free.any():
+            s = int(np.argmax(np.where(free, squared_norms(residual) / curvature, -1)))
+            # What depends on B to rounding is left out, and not tried again.
+            free[s] = False
             t = block.size
             if not block.append(system.block(active[:t], np.array([s]))[:, 0], diag[s], G[s]):
-                break
+                continue
             active[t] = s
-            picked[s] = True
             panel[:, t] = system.panel(everything, active[t : t + 1])[:, 0]
             # s moves by its entry of the step and B follows (eq. 13); i sees the covariance with s that B leaves.
             covariance = (panel[:, : t + 1] @ block.last_direction.astype(system.dtype)).astype(np.float64)

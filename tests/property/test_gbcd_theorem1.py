@@ -3,11 +3,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbcd import GreedyPool, KernelSystem, RandomSubset, SquaredExponential
+from gbcd import (
+    Exhaustive,
+    GreedyPool,
+    KernelSystem,
+    MaximalViolatingPair,
+    Prefit,
+    RandomSubset,
+    SquaredExponential,
+)
 from gbcd.solvers.block import solve_block
 
+STRATEGIES = [
+    RandomSubset(5),
+    RandomSubset(60),
+    Prefit(5),
+    Prefit(None),
+    Exhaustive(),
+    GreedyPool(2, 4),
+    GreedyPool(),
+    MaximalViolatingPair(),
+]
 
-@pytest.mark.parametrize("strategy", [RandomSubset(5), RandomSubset(60), GreedyPool(2, 4), GreedyPool()])
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -16,11 +35,12 @@ from gbcd.solvers.block import solve_block
     m=st.integers(1, 20),
     log_noise=st.floats(-12, 2),
     log_gamma=st.floats(-6, 3),
+    copies=st.integers(1, 3),
 )
-def test_one_greedy_step_gains_at_least_the_best_single_variable(strategy, seed, n, q, m, log_noise, log_gamma):
+def test_one_greedy_step_gains_at_least_the_best_single_variable(strategy, seed, n, q, m, log_noise, log_gamma, copies):
     """Theorem 1: f(alpha) - f(alpha_new) >= max_i |g_i|^2 / (2 Kbar_ii)."""
     rng = np.random.default_rng(seed)
-    X, Y = rng.standard_normal((n, 3)), rng.standard_normal((n, q))
+    X, Y = rng.standard_normal((n, 3))[np.arange(n) // copies], rng.standard_normal((n, q))
     noise = float(np.exp(log_noise))
     system = KernelSystem(X, SquaredExponential(np.exp(log_gamma)), noise, 0, "float64")
     Kbar = system.dense()

@@ -2,15 +2,17 @@
 
 numpy and scipy each bring an OpenBLAS pool. Small factorizations with two of its threads run 10 to
 100 times slower than with one, so the rule is: one BLAS thread inside parallel tiles and for small
-factorizations; several only for large single products.
+factorizations. The threads that work on tiles are this module's own, and are kept: starting one takes longer
+than a small tile.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -32,24 +34,71 @@ MAX_TILE_ROWS = 1024
 MIN_TILE_ROWS = 64
 
 
+class _Threads(threading.local):
+    """What the current thread may do."""
+
+    worker = False  # it is one of ours: a nested `parallel` runs in it alone, or all could wait for one another
+    limit: int | None = None
+    blas: int | None = None
+
+
+_here = _Threads()
+
+
 @cache
 def _controller() -> ThreadpoolController:
     # Finding the loaded libraries is slow, so once.
     return ThreadpoolController()
 
 
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, available_cores() - 1), thread_name_prefix="gbcd", initializer=_mark_worker)
+
+
+def _mark_worker() -> None:
+    _here.worker = True
+
+
+# A forked child has the pool's object but not its threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 @contextmanager
 def blas_threads(count: int) -> Iterator[None]:
     """Limit every BLAS pool to `count` threads inside the block."""
-    with _controller().limit(limits=count, user_api="blas"):
+    if _here.blas == count or _here.worker:  # asking the libraries takes longer than a small tile
         yield
+        return
+    before, _here.blas = _here.blas, count
+    try:
+        with _controller().limit(limits=count, user_api="blas"):
+            yield
+    finally:
+        _here.blas = before
 
 
-def n_workers() -> int:
+def available_cores() -> int:
     """Return the number of processor cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+def n_workers() -> int:
+    """Return the number of threads that share a call of `parallel` made now."""
+    return available_cores() if _here.limit is None else min(_here.limit, available_cores())
+
+
+@contextmanager
+def worker_limit(count: int | None) -> Iterator[None]:
+    """Let at most `count` threads work on tiles inside the block (None: no limit); never more than there are cores."""
+    before, _here.limit = _here.limit, count
+    try:
+        yield
+    finally:
+        _here.limit = before
 
 
 def tile_rows(columns: int, dtype: npt.DTypeLike) -> int:
@@ -75,6 +124,8 @@ def _drain(work: deque[T]) -> Iterator[T]:
 def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T]) -> list[FloatArray]:
     """Run `task` once per worker over one shared queue of items, with one BLAS thread each.
 
+    The calling thread is one of the workers. Whatever interrupts one of them empties the queue for all.
+
     Parameters
     ----------
     task : callable
@@ -87,13 +138,19 @@ def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T
         What the workers returned, without None.
     """
     work = deque(items)
-    workers = min(n_workers(), len(work))
+    helpers = 0 if _here.worker else min(n_workers(), len(work)) - 1
     with blas_threads(1):
-        if workers <= 1:
+        futures: list[Future[FloatArray | None]] = [_pool().submit(task, _drain(work)) for _ in range(helpers)]
+        try:
             results = [task(_drain(work))]
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                results = list(pool.map(lambda _: task(_drain(work)), range(workers)))
+        finally:
+            work.clear()
+            # Even after an interruption the workspace must not be freed under a helper's feet.
+            failures = [future.exception() for future in futures]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+    results += [future.result() for future in futures]
     return [result for result in results if result is not None]
 
 

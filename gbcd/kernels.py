@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray
+from gbcd._jit import exp_not_positive
 
 
 @runtime_checkable
@@ -117,8 +118,11 @@ class SquaredExponential:
         """Return exp(-|z - z'|^2) for feature rows (a, d + 2) and (b, d + 2): shape (a, b)."""
         values = np.matmul(rows, columns.T, out=out)
         # Rounding can leave a squared distance slightly negative, and a kernel value above 1.
-        np.minimum(values, 0, out=values)
-        np.exp(values, out=values)
+        if values.dtype == np.float32:
+            exp_not_positive(values)
+        else:
+            np.minimum(values, 0, out=values)
+            np.exp(values, out=values)
         return values
 
     def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
+from gbcd._kept import CODED, KeptTiles, Pair, half_bytes, rounding_norm, tile_pairs
+from gbcd._products import symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
 from gbcd.kernels import Kernel
 
@@ -32,9 +34,10 @@ MIN_FLOAT32_NOISE = 1e-5
 UNIFORM_SHARE = 0.1
 """Part of the draws by gradient that is even over all rows."""
 
+MAX_CODE_ROUNDING = 0.7
+"""Codes serve while the norm of their rounding errors is at most this part of the noise: K stays positive definite."""
+
 MAX_PANEL_ROWS = 512
-SYMMETRIC_TILE = 384
-"""Both sides of a square tile: 1.1 MiB in float64."""
 
 Precision = Literal["mixed", "float64"]
 
@@ -111,9 +114,12 @@ class KernelSystem:
         self.n = len(self.X)
         self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
+        self._codes_failed = False
         self._origin: Float64Array = self.X.mean(axis=0)
         self._diag = kernel.diagonal(self.X) + self.noise
-        coarse = self.noise < MIN_FLOAT32_NOISE or kernel.magnitude(self.X, self._origin) > MAX_FLOAT32_MAGNITUDE
+        self._spread = float(self._diag.max()) - self.noise
+        self._magnitude = kernel.magnitude(self.X, self._origin)
+        coarse = self.noise < MIN_FLOAT32_NOISE or self._magnitude > MAX_FLOAT32_MAGNITUDE
         self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
 
     @property
@@ -127,13 +133,60 @@ class KernelSystem:
         return self._origin
 
     @property
-    def keeps_matrix(self) -> bool:
-        """Whether the whole K fits the memory budget and is kept."""
+    def room(self) -> int:
+        """Bytes of the memory budget that are left beside the features and the workspace."""
         features = 2 * self.n * (self.X.shape[1] + 2) * self._dtype.itemsize
-        return bool(self.n**2 * self._dtype.itemsize + features + WORKSPACE_BYTES <= self.memory_budget)
+        return self.memory_budget - features - WORKSPACE_BYTES
+
+    @property
+    def keeps_matrix(self) -> bool:
+        """Whether `add_columns` and `panel` keep the whole K: it fits the memory budget, and no half of it is kept."""
+        return self._half is None and self.n**2 * self._dtype.itemsize <= self.room
+
+    @property
+    def product_passes(self) -> float:
+        """Kernel passes of one `matmul`, once what is kept is filled: half of what is not kept."""
+        if self._matrix is not None:
+            return 0.0
+        return 0.5 if self._half is None else 0.5 * (1 - self._half.share)
+
+    @property
+    def value_error(self) -> float:
+        """Standard deviation of a kernel value in `matmul`, from rounding, about."""
+        if self._half is not None and self._half.dtype == CODED:
+            return rounding_norm(1, self._spread) / 2
+        # A kept value is only rounded, one that is evaluated in tile precision has lost digits to cancellation too.
+        lost = 1.0 if self._matrix is not None or self._half is not None else 1.0 + self._magnitude
+        return float(np.finfo(self._dtype).eps) * self._spread * lost / np.sqrt(12)
+
+    def keep_half(self, reserved: int = 0, codes: bool = True) -> None:
+        """Let `matmul` keep one half of K from now on, as far as the memory budget goes.
+
+        Parameters
+        ----------
+        reserved : int
+            Bytes of the budget to leave alone.
+        codes : bool
+            Prefer 16-bit codes where the noise allows them. They halve the bytes read, but shift the
+            system by their rounding: for solvers that stand many restarts from the float64 residual. Without it codes
+            are a last resort, where not all of one half fits in tile precision.
+        """
+        room = self.room - reserved
+        whole = half_bytes(self.n, self._dtype) <= room
+        allowed = (
+            self._dtype == np.float32
+            and not self._codes_failed
+            and rounding_norm(self.n, self._spread) <= MAX_CODE_ROUNDING * self.noise
+        )
+        self._matrix = None
+        self._half = KeptTiles(self.n, CODED if allowed and (codes or not whole) else self._dtype, room)
 
     def raise_precision(self) -> bool:
-        """Go on with float64 tiles, where float32 ones drift too much; return False if they already are."""
+        """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""
+        if self._half is not None and self._half.dtype == CODED:
+            self._codes_failed = True
+            self.keep_half()
+            return True
         if self._dtype.itemsize == 8:
             return False
         self._set_precision(np.dtype(np.float64))
@@ -205,9 +258,13 @@ class KernelSystem:
 
     def matmul(self, V: Float64Array) -> Float64Array:
         """Return Kbar @ V in tile precision, shape (n, q); symmetric tiles are evaluated once."""
-        matrix = self._kept()
+        matrix = self._matrix
         if matrix is None:
-            return self._symmetric_product(V, self._dtype) + self.noise * V
+            if self._half is None:
+                self.keep_half(codes=False)
+            product, evaluations = symmetric_product(V, self._dtype, self._fill_tile, self._half)
+            self.kernel_evaluations += evaluations
+            return product + self.noise * V
         scale = float(np.abs(V).max(initial=0.0)) or 1.0
         right = (V / scale).astype(self._dtype)
         product = self.noise * V
@@ -223,7 +280,9 @@ class KernelSystem:
         """Return the gradient Kbar @ alpha - Y, shape (n, q), evaluated in float64 throughout."""
         if self._dtype == np.float64:
             return self.matmul(alpha) - Y
-        return self._symmetric_product(alpha, np.dtype(np.float64)) + self.noise * alpha - Y
+        product, evaluations = symmetric_product(alpha, np.dtype(np.float64), self._fill_tile)
+        self.kernel_evaluations += evaluations
+        return product + self.noise * alpha - Y
 
     def dense(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
         """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
@@ -271,6 +330,7 @@ class KernelSystem:
         self._rows = self.kernel.row_features(self.X, self._origin, dtype)
         self._columns = self.kernel.column_features(self.X, self._origin, dtype)
         self._matrix: FloatArray | None = None
+        self._half: KeptTiles | None = None
 
     def _kept(self) -> FloatArray | None:
         if self._matrix is None and self.keeps_matrix:
@@ -305,9 +365,8 @@ class KernelSystem:
         parallel(work, spans(count, height))
         self.kernel_evaluations += count * len(B)
 
-    def _tile_pairs(self, size: int) -> list[tuple[slice, slice]]:
-        pieces = spans(self.n, size)
-        return [(pieces[i], pieces[j]) for i in range(len(pieces)) for j in range(i, len(pieces))]
+    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
+        self.kernel.tile(*self._features(*pair, values.dtype), out=values)
 
     def _features(self, rows: slice, columns: slice, dtype: np.dtype[np.floating]) -> tuple[FloatArray, FloatArray]:
         if dtype == self._dtype:
@@ -318,31 +377,10 @@ class KernelSystem:
             self.kernel.column_features(self.X[columns], self._origin, dtype),
         )
 
-    def _symmetric_product(self, V: Float64Array, dtype: np.dtype[np.floating]) -> Float64Array:
-        pairs = self._tile_pairs(SYMMETRIC_TILE)
-        scale = float(np.abs(V).max(initial=0.0)) or 1.0
-        right = (V / scale).astype(dtype)
-
-        def work(pieces: Iterator[tuple[slice, slice]]) -> FloatArray:
-            product = np.zeros_like(V)
-            for i, j in pieces:
-                values = self.kernel.tile(*self._features(i, j, dtype))
-                product[i] += values @ right[j]
-                if i.start != j.start:
-                    product[j] += values.T @ right[i]
-            return product
-
-        parts = parallel(work, pairs)
-        self._count(pairs)
-        total = np.zeros_like(V)
-        for part in parts:
-            total += part
-        return scale * total
-
     def _fill_symmetric(self, matrix: FloatArray) -> None:
-        pairs = self._tile_pairs(SYMMETRIC_TILE)
+        pairs = tile_pairs(self.n)
 
-        def work(pieces: Iterator[tuple[slice, slice]]) -> None:
+        def work(pieces: Iterator[Pair]) -> None:
             for i, j in pieces:
                 # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
                 # is used so often that the difference shows as drift.

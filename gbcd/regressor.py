@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gbcd._arrays import Float64Array, group_labels, require_finite, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
-from gbcd._tiles import kernel_product
+from gbcd._threads import thread_count
+from gbcd._tiles import kernel_product, worker_limit
 from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
@@ -76,6 +77,9 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         time.
     checkpoint_seconds : float
         Between two writings of it.
+    n_jobs : int, optional
+        Threads of fit and prediction. -1 is all cores and so is None, except inside joblib (GridSearchCV with its own
+        n_jobs), whose workers share the cores.
 
     Attributes
     ----------
@@ -131,6 +135,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         warm_start: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = DEFAULT_CHECKPOINT_SECONDS,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -151,6 +156,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any
@@ -187,7 +193,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         _refuse(unsupported)
         before = self.__dict__.copy()
         try:
-            self._fit(X, y, groups)
+            with worker_limit(thread_count(self.n_jobs)):
+                self._fit(X, y, groups)
         except BaseException:
             self.__dict__ = before
             raise
@@ -262,11 +269,12 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         inputs = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         require_finite(inputs, "X")
         points = self.scale_inputs(inputs)
-        product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
-        mean = self._shaped(product * self.y_scale_ + self.y_mean_)
-        if not return_std:
-            return mean
-        variance = predictive_variance(self._system(), points, include_noise, tol=self.tol, random_state=0)
+        with worker_limit(thread_count(self.n_jobs)):
+            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
+            mean = self._shaped(product * self.y_scale_ + self.y_mean_)
+            if not return_std:
+                return mean
+            variance = predictive_variance(self._system(), points, include_noise, tol=self.tol, random_state=0)
         varying = (self.coef_ != 0).any(axis=0)
         return mean, self._shaped(np.sqrt(variance)[:, None] * np.where(varying, self.y_scale_, 0.0))
 

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gbcd import GBCDRegressor, SquaredExponential
+from gbcd import GBCDRegressor, SquaredExponential, _tiles
 
 
 @parametrize_with_checks([GBCDRegressor(random_state=0)])
@@ -191,6 +192,21 @@ def test_single_precision_and_objects_are_taken(data):
     np.testing.assert_allclose(model.fit(X.astype(np.float32), Y.astype(np.float32)).predict(X), expected, rtol=1e-4)
     np.testing.assert_array_equal(model.fit(X, Y.astype(object)).predict(X), expected)
     np.testing.assert_array_equal(model.fit(X.tolist(), Y.tolist()).predict(X.tolist()), expected)
+
+
+def test_the_threads_are_as_many_as_n_jobs_says(data):
+    X, Y = data
+    seen = []
+    model = GBCDRegressor(gamma=0.02, noise=0.1, n_jobs=2, callback=lambda _: seen.append(_tiles.n_workers()))
+    model.fit(X, Y)
+    assert set(seen) == {min(2, joblib.cpu_count())}
+    one = model.set_params(n_jobs=1).fit(X, Y).predict(X, return_std=True)
+    assert seen[-1] == 1
+    for ours, theirs in zip(one, model.set_params(n_jobs=-1).fit(X, Y).predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    assert seen[-1] == joblib.cpu_count()
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0, not 0"):
+        model.set_params(n_jobs=0).fit(X, Y)
 
 
 def test_sample_weights_are_refused_in_words(data):

@@ -113,7 +113,7 @@ def test_hyperparameters_that_are_stored_are_those_of_a_fit_without_a_checkpoint
     assert not path.exists()
 
 
-@pytest.mark.parametrize("solver", ["gbcd", "bcdc", "cg", "cholesky"])
+@pytest.mark.parametrize("solver", ["gbcd", "bcdc", "cg", "cholesky", "smo"])
 def test_any_solver_goes_on(stopped, path, solver):
     X, Y, kernel, noise = stopped
     result = solve(KernelSystem(X, kernel, noise), Y, solver, block_size=40, checkpoint=path)

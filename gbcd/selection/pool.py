@@ -90,8 +90,10 @@ class PoolFactor:
         self._pool = pool
         self._free = np.ones(len(pool), dtype=bool)
         self._picks = np.empty(capacity, dtype=np.intp)
-        self._factor = np.zeros((len(pool), capacity), dtype=system.dtype)
-        self._panel = np.empty((len(pool), capacity), dtype=system.dtype)
+        # In one piece: two smaller ones the C library gives back to the system after each block, and fetching fresh
+        # pages takes longer than filling them.
+        memory: FloatArray = np.empty((2, len(pool), capacity), dtype=system.dtype)
+        self._factor, self._panel = memory[0], memory[1]
         # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
         rounding = 8 * float(np.finfo(system.dtype).eps)
         self._floor = max(system.noise, rounding * float(self.schur.max()))
@@ -141,10 +143,12 @@ class PoolFactor:
         shares = (weights / scale).astype(self._factor.dtype)
 
         def update(pieces: Iterator[slice]) -> None:
+            work = np.empty((UPDATE_ROWS, count), dtype=columns.dtype)
             for i in pieces:
-                right = earlier[i] @ pivots.T
-                np.subtract(columns[i], right, out=right)
-                new = right @ inverse.T
+                self._panel[i, t : t + count] = columns[i]
+                new = np.matmul(earlier[i], pivots.T, out=work[: i.stop - i.start])
+                columns[i] -= new
+                np.matmul(columns[i], inverse.T, out=new)
                 squares = squared_norms(new)
                 # No row of a factor is longer than its Schur diagonal allows: without this, rounding in float32
                 # grows from pivot to pivot where rows nearly repeat.
@@ -152,7 +156,6 @@ class PoolFactor:
                 excess = squares > schur
                 if excess.any():
                     new[excess] *= np.sqrt(schur[excess] / squares[excess])[:, None]
-                self._panel[i, t : t + count] = columns[i]
                 self._factor[i, t : t + count] = new
                 self.residual[i] -= scale * (new @ shares)
                 np.maximum(schur - squares, self._floor, out=schur)

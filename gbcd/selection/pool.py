@@ -93,7 +93,8 @@ class PoolFactor:
         # In one piece: two smaller ones the C library gives back to the system after each block, and fetching fresh
         # pages takes longer than filling them.
         memory: FloatArray = np.empty((2, len(pool), capacity), dtype=system.dtype)
-        self._factor, self._panel = memory[0], memory[1]
+        self._factor: FloatArray = memory[0]
+        self._panel: FloatArray = memory[1]
         # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
         rounding = 8 * float(np.finfo(system.dtype).eps)
         self._floor = max(system.noise, rounding * float(self.schur.max()))

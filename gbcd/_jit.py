@@ -62,47 +62,84 @@ def exp_not_positive(values: FloatArray) -> None:
 
 
 @njit(**_FAST)
-def encode(values: FloatArray, low: float, step: float, codes: CodeArray) -> None:
-    """Write the nearest code of each float32 value (a, b), value = low + step * code, to `codes` (a, b)."""
-    inverse = _f32(1.0 / step)
-    start = _f32(low)
+def encode(values: FloatArray, codes: CodeArray, lows: FloatArray, steps: FloatArray) -> None:
+    """Write the nearest code of each float32 value (a, b), value = lows[i] + steps[i] * code, and each row's levels."""
     for i in range(values.shape[0]):
         row, out = values[i], codes[i]
+        low = row[0]
+        high = row[0]
         for j in range(values.shape[1]):
-            out[j] = np.uint16((row[j] - start) * inverse + _f32(0.5))
+            low = min(low, row[j])
+            high = max(high, row[j])
+        step = (high - low) / _f32(LARGEST_CODE)
+        inverse = _f32(1.0) / step if step > _f32(0.0) else _f32(0.0)
+        for j in range(values.shape[1]):
+            out[j] = np.uint16((row[j] - low) * inverse + _f32(0.5))
+        lows[i] = low
+        steps[i] = step
 
 
 @njit(**_FAST)
-def decode(codes: CodeArray, low: float, step: float, values: FloatArray) -> None:
-    """Write low + step * code to float32 `values` (a, b)."""
-    start, scale = _f32(low), _f32(step)
+def decode(codes: CodeArray, lows: FloatArray, steps: FloatArray, values: FloatArray) -> None:
+    """Write lows[i] + steps[i] * code to float32 `values` (a, b)."""
     for i in range(codes.shape[0]):
-        row, out = codes[i], values[i]
+        row, out, low, step = codes[i], values[i], lows[i], steps[i]
         for j in range(codes.shape[1]):
-            out[j] = start + scale * _f32(row[j])
+            out[j] = low + step * _f32(row[j])
 
 
 @njit(**_FAST_SUMS)
 def coded_products(
-    codes: CodeArray, low: float, step: float, right: FloatArray, left: FloatArray, down: FloatArray, up: FloatArray
+    codes: CodeArray, lows: FloatArray, steps: FloatArray, right: FloatArray, left: FloatArray, down: FloatArray,
+    up: FloatArray,
 ) -> None:
     """down = T @ right (a,) and up = T' @ left (b,), float32 vectors, reading the coded tile T (a, b) once."""
-    start, scale = _f32(low), _f32(step)
+    offset = _f32(0.0)
+    total = _f32(0.0)
     for j in range(codes.shape[1]):
         up[j] = _f32(0.0)
-    total_left = _f32(0.0)
-    total_right = _f32(0.0)
-    for j in range(codes.shape[1]):
-        total_right += right[j]
+        total += right[j]
     for i in range(codes.shape[0]):
         row = codes[i]
-        weight = left[i]
-        total_left += weight
+        weight = steps[i] * left[i]
+        offset += lows[i] * left[i]
         sum_row = _f32(0.0)
         for j in range(codes.shape[1]):
             code = _f32(row[j])
             sum_row += code * right[j]
             up[j] += code * weight
-        down[i] = start * total_right + scale * sum_row
+        down[i] = lows[i] * total + steps[i] * sum_row
     for j in range(codes.shape[1]):
-        up[j] = start * total_left + scale * up[j]
+        up[j] += offset
+
+
+@njit(**_FAST_SUMS)
+def coded_product(codes: CodeArray, lows: FloatArray, steps: FloatArray, right: FloatArray, out: FloatArray) -> None:
+    """out = T @ right, float32 (a,), for the coded tile T (a, b)."""
+    total = _f32(0.0)
+    for j in range(codes.shape[1]):
+        total += right[j]
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        sum_row = _f32(0.0)
+        for j in range(codes.shape[1]):
+            sum_row += _f32(row[j]) * right[j]
+        out[i] = lows[i] * total + steps[i] * sum_row
+
+
+@njit(**_FAST_SUMS)
+def coded_transposed_product(
+    codes: CodeArray, lows: FloatArray, steps: FloatArray, left: FloatArray, out: FloatArray
+) -> None:
+    """out = T' @ left, float32 (b,), for the coded tile T (a, b)."""
+    offset = _f32(0.0)
+    for j in range(codes.shape[1]):
+        out[j] = _f32(0.0)
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        weight = steps[i] * left[i]
+        offset += lows[i] * left[i]
+        for j in range(codes.shape[1]):
+            out[j] += _f32(row[j]) * weight
+    for j in range(codes.shape[1]):
+        out[j] += offset

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
-from gbcd._kept import CODED, KeptTiles, Pair, half_bytes, rounding_norm, tile_pairs
-from gbcd._products import symmetric_product
+from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
+from gbcd._products import locality_order, symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
 from gbcd.kernels import Kernel
 
@@ -34,8 +34,12 @@ MIN_FLOAT32_NOISE = 1e-5
 UNIFORM_SHARE = 0.1
 """Part of the draws by gradient that is even over all rows."""
 
-MAX_CODE_ROUNDING = 0.7
-"""Codes serve while the norm of their rounding errors is at most this part of the noise: K stays positive definite."""
+CODE_ERROR = 2.5e-6
+"""Standard deviation of the rounding of codes, for values up to 1, before it is known; 2.0e-6 to 2.3e-6 was seen."""
+
+MAX_CODE_ROUNDING = 0.35
+"""Codes serve while the norm of their rounding errors is at most this part of the noise: beyond it the restarts from an
+exact gradient take more steps than codes save."""
 
 MAX_PANEL_ROWS = 512
 
@@ -154,32 +158,38 @@ class KernelSystem:
     def value_error(self) -> float:
         """Standard deviation of a kernel value in `matmul`, from rounding, about."""
         if self._half is not None and self._half.dtype == CODED:
-            return rounding_norm(1, self._spread) / 2
+            return float(np.sqrt(self._half.code_variance)) or CODE_ERROR * self._spread
         # A kept value is only rounded, one that is evaluated in tile precision has lost digits to cancellation too.
         lost = 1.0 if self._matrix is not None or self._half is not None else 1.0 + self._magnitude
         return float(np.finfo(self._dtype).eps) * self._spread * lost / np.sqrt(12)
 
-    def keep_half(self, reserved: int = 0, codes: bool = True) -> None:
+    def keep_half(self, reserved: int = 0) -> None:
         """Let `matmul` keep one half of K from now on, as far as the memory budget goes.
+
+        In tile precision where all of it fits; else as 16-bit codes, where the noise outweighs their rounding; else
+        as much of it as fits, in tile precision.
 
         Parameters
         ----------
         reserved : int
             Bytes of the budget to leave alone.
-        codes : bool
-            Prefer 16-bit codes where the noise allows them. They halve the bytes read, but shift the
-            system by their rounding: for solvers that stand many restarts from the float64 residual. Without it codes
-            are a last resort, where not all of one half fits in tile precision.
         """
         room = self.room - reserved
-        whole = half_bytes(self.n, self._dtype) <= room
-        allowed = (
-            self._dtype == np.float32
-            and not self._codes_failed
-            and rounding_norm(self.n, self._spread) <= MAX_CODE_ROUNDING * self.noise
-        )
+        coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
         self._matrix = None
-        self._half = KeptTiles(self.n, CODED if allowed and (codes or not whole) else self._dtype, room)
+        if coded and self._order is None:
+            self._order = locality_order(self._rows)
+            self._product_rows, self._product_columns = self._rows[self._order], self._columns[self._order]
+        self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)
+
+    @property
+    def allows_codes(self) -> bool:
+        """Whether the rounding of 16-bit codes is small beside the noise.
+
+        Its norm is that of a symmetric random matrix, 2 sqrt(n) standard deviations (Wigner).
+        """
+        rounding = 2 * np.sqrt(self.n) * CODE_ERROR * self._spread
+        return bool(self._dtype == np.float32 and not self._codes_failed and rounding <= MAX_CODE_ROUNDING * self.noise)
 
     def raise_precision(self) -> bool:
         """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""
@@ -261,10 +271,8 @@ class KernelSystem:
         matrix = self._matrix
         if matrix is None:
             if self._half is None:
-                self.keep_half(codes=False)
-            product, evaluations = symmetric_product(V, self._dtype, self._fill_tile, self._half)
-            self.kernel_evaluations += evaluations
-            return product + self.noise * V
+                self.keep_half()
+            return self._half_product(V, self._dtype, self._half) + self.noise * V
         scale = float(np.abs(V).max(initial=0.0)) or 1.0
         right = (V / scale).astype(self._dtype)
         product = self.noise * V
@@ -280,9 +288,11 @@ class KernelSystem:
         """Return the gradient Kbar @ alpha - Y, shape (n, q), evaluated in float64 throughout."""
         if self._dtype == np.float64:
             return self.matmul(alpha) - Y
-        product, evaluations = symmetric_product(alpha, np.dtype(np.float64), self._fill_tile)
-        self.kernel_evaluations += evaluations
-        return product + self.noise * alpha - Y
+        return self._half_product(alpha, np.dtype(np.float64)) + self.noise * alpha - Y
+
+    def gradient(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:
+        """Return Kbar @ alpha - Y, shape (n, q), evaluated afresh in tile precision: `residual` at less cost."""
+        return self._half_product(alpha, self._dtype) + self.noise * alpha - Y
 
     def dense(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
         """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
@@ -331,6 +341,8 @@ class KernelSystem:
         self._columns = self.kernel.column_features(self.X, self._origin, dtype)
         self._matrix: FloatArray | None = None
         self._half: KeptTiles | None = None
+        self._order: IntArray | None = None
+        self._product_rows, self._product_columns = self._rows, self._columns
 
     def _kept(self) -> FloatArray | None:
         if self._matrix is None and self.keeps_matrix:
@@ -365,26 +377,40 @@ class KernelSystem:
         parallel(work, spans(count, height))
         self.kernel_evaluations += count * len(B)
 
-    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
-        self.kernel.tile(*self._features(*pair, values.dtype), out=values)
+    def _half_product(
+        self, V: Float64Array, dtype: np.dtype[np.floating], kept: KeptTiles | None = None
+    ) -> Float64Array:
+        order = slice(None) if self._order is None else self._order
+        product, evaluations = symmetric_product(V[order], dtype, self._fill_tile, kept)
+        self.kernel_evaluations += evaluations
+        result = np.empty_like(product)
+        result[order] = product
+        return result
 
-    def _features(self, rows: slice, columns: slice, dtype: np.dtype[np.floating]) -> tuple[FloatArray, FloatArray]:
-        if dtype == self._dtype:
-            return self._rows[rows], self._columns[columns]
+    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
+        """Evaluate a tile of the rows in the order of products."""
+        i, j = pair
+        if values.dtype == self._dtype:
+            self.kernel.tile(self._product_rows[i], self._product_columns[j], out=values)
+            return
         # Features in the other precision are made for each tile: a few per cent of its product, no memory.
-        return (
-            self.kernel.row_features(self.X[rows], self._origin, dtype),
-            self.kernel.column_features(self.X[columns], self._origin, dtype),
+        rows, columns = (self.X[part] if self._order is None else self.X[self._order[part]] for part in pair)
+        self.kernel.tile(
+            self.kernel.row_features(rows, self._origin, values.dtype),
+            self.kernel.column_features(columns, self._origin, values.dtype),
+            out=values,
         )
 
     def _fill_symmetric(self, matrix: FloatArray) -> None:
         pairs = tile_pairs(self.n)
 
         def work(pieces: Iterator[Pair]) -> None:
+            room = np.empty(min(self.n, TILE) ** 2)
             for i, j in pieces:
                 # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
                 # is used so often that the difference shows as drift.
-                values = self.kernel.tile(*self._features(i, j, np.dtype(np.float64)))
+                values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
+                self._fill_tile((i, j), values)
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

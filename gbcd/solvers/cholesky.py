@@ -92,6 +92,11 @@ class CholeskyFactor:
         return solution
 
 
+def factor_dtype(system: KernelSystem) -> np.dtype[np.floating]:
+    """Return the precision `cholesky` factors the system in first."""
+    return np.dtype(np.float32 if system.dtype == np.float32 and system.n > FLOAT32_ROWS else np.float64)
+
+
 def cholesky(progress: Progress) -> tuple[Float64Array, Float64Array]:
     """Solve directly, refining where the factor's rounding leaves a residual above the tolerance.
 
@@ -114,7 +119,7 @@ def cholesky(progress: Progress) -> tuple[Float64Array, Float64Array]:
     system = progress.system
     alpha, G = np.zeros_like(progress.Y), -progress.Y
     refined = False
-    if system.dtype == np.float32 and system.n > FLOAT32_ROWS:
+    if factor_dtype(system) == np.float32:
         try:
             alpha, G = _refine(progress, CholeskyFactor(system, np.float32), alpha, G)
             refined = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,12 @@ import numpy.typing as npt
 from gbcd._arrays import Float64Array, as_outputs, positive_integer, positive_number
 from gbcd._tiles import blas_threads
 from gbcd.checkpoint import Checkpoint
-from gbcd.selection import Cyclic, Gradient, GreedyPool, RandomSubset, Selection
+from gbcd.selection import Cyclic, Gradient, RandomSubset, Selection
+from gbcd.solvers.auto import auto
 from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
-from gbcd.solvers.cg import conjugate_gradients
+from gbcd.solvers.cg import conjugate_gradients, preconditioned_conjugate_gradients
 from gbcd.solvers.cholesky import cholesky
+from gbcd.solvers.greedy import greedy_descent
 from gbcd.solvers.result import Callback, Progress, SolveResult
 from gbcd.solvers.saved import SavedCoefficients
 from gbcd.solvers.smo import smo
@@ -25,48 +26,49 @@ DEFAULT_MAX_PASSES = 300.0
 DEFAULT_CHECKPOINT_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class BlockSolver:
-    """The block descent loop with one selection strategy (made anew for each solve)."""
+Solver = Callable[[Progress, int | None, np.random.Generator], tuple[Float64Array, Float64Array]]
+"""Takes the problem, the block size asked for and a generator; returns alpha and its exact gradient, both (n, q)."""
 
-    selection: Callable[[], Selection]
+
+def _blocks(selection: Callable[[], Selection]) -> Solver:
+    """Return the block descent loop with this strategy, made anew for each solve."""
 
     def run(
-        self, progress: Progress, block_size: int | None, rng: np.random.Generator
+        progress: Progress, block_size: int | None, rng: np.random.Generator
     ) -> tuple[Float64Array, Float64Array]:
-        """Return alpha and its exact gradient, both (n, q)."""
         m = min(block_size or DEFAULT_BLOCK_SIZE, progress.system.n)
-        return block_descent(progress, self.selection(), m, rng)
+        return block_descent(progress, selection(), m, rng)
+
+    return run
 
 
-@dataclass(frozen=True)
-class WholeSolver:
-    """A solver that works on all n variables at once and has no block size."""
-
-    algorithm: Callable[[Progress], tuple[Float64Array, Float64Array]]
+def _whole(algorithm: Callable[[Progress], tuple[Float64Array, Float64Array]]) -> Solver:
+    """Return an algorithm that has no block size and draws nothing."""
 
     def run(
-        self,
         progress: Progress,
-        block_size: int | None,  # noqa: ARG002 - one signature for all solvers
-        rng: np.random.Generator,  # noqa: ARG002
+        block_size: int | None,  # noqa: ARG001 - one signature for all solvers
+        rng: np.random.Generator,  # noqa: ARG001
     ) -> tuple[Float64Array, Float64Array]:
-        """Return alpha and its exact gradient, both (n, q)."""
-        return self.algorithm(progress)
+        return algorithm(progress)
+
+    return run
 
 
-SOLVERS: dict[str, BlockSolver | WholeSolver] = {
-    "gbcd": BlockSolver(GreedyPool),
-    "gbcd-paper": BlockSolver(RandomSubset),
-    "bcdc": BlockSolver(Cyclic),
-    "bcdg": BlockSolver(Gradient),
-    "smo": WholeSolver(smo),
-    "cg": WholeSolver(conjugate_gradients),
-    "cholesky": WholeSolver(cholesky),
+SOLVERS: dict[str, Solver] = {
+    "auto": auto,
+    "gbcd": greedy_descent,
+    "gbcd-paper": _blocks(RandomSubset),
+    "bcdc": _blocks(Cyclic),
+    "bcdg": _blocks(Gradient),
+    "smo": _whole(smo),
+    "cg": _whole(conjugate_gradients),
+    "pcg": preconditioned_conjugate_gradients,
+    "cholesky": _whole(cholesky),
 }
 
 
-def get_solver(name: str) -> BlockSolver | WholeSolver:
+def get_solver(name: str) -> Solver:
     """Return the solver of this name.
 
     Raises
@@ -101,8 +103,9 @@ def solve(
     system : KernelSystem
     Y : array (n,) or (n, q)
     solver : str
-        "gbcd" (greedy blocks from a gradient-weighted pool), "gbcd-paper" (the paper's Algorithms 1 and 2),
-        "bcdc", "bcdg" (cyclic and gradient blocks), "smo" (pairs), "cg", "cholesky".
+        "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and
+        2), "bcdc", "bcdg" (cyclic and gradient blocks), "smo" (pairs), "cg", "pcg" (with a randomly pivoted
+        Cholesky preconditioner), "cholesky", or "auto": "gbcd" or "cholesky", whichever is forecast to be quicker.
     tol : float
         On the float64 infinity norm of the gradient Kbar @ alpha - Y.
     block_size : int, optional
@@ -162,7 +165,7 @@ def solve(
             alpha, gradient = np.zeros_like(outputs), -progress.Y
         else:
             try:
-                alpha, gradient = chosen.run(progress, block_size, np.random.default_rng(random_state))
+                alpha, gradient = chosen(progress, block_size, np.random.default_rng(random_state))
             except KeyboardInterrupt:
                 progress.save()
                 raise

@@ -70,6 +70,8 @@ class SolveResult:
     solver : str
         The name it was asked for by.
     trace : list of TraceEntry
+    choice : str
+        What a solver that had a choice chose, and why.
     resumed : bool
         Whether a checkpoint was the start.
     """
@@ -85,6 +87,7 @@ class SolveResult:
     solver: str
     trace: list[TraceEntry] = field(default_factory=list)
     resumed: bool = False
+    choice: str = ""
 
 
 def objective(alpha: Float64Array, G: Float64Array, Y: Float64Array) -> float:
@@ -127,6 +130,8 @@ class Progress:
         The right-hand side for the solver.
     tol : float
         On the infinity norm of the solver's gradient.
+    choice : str
+        Set by solvers that have a choice: what they chose, and why.
     """
 
     def __init__(
@@ -146,6 +151,7 @@ class Progress:
         self.tol = tol / self._unit
         self.trace: list[TraceEntry] = []
         self.columns_used = 0.0
+        self.choice = ""
         self.stopped = False
         self._max_passes = max_passes
         self._max_time = np.inf if max_time is None else max_time
@@ -235,6 +241,7 @@ class Progress:
             converged=converged,
             solver=solver,
             trace=self.trace,
+            choice=self.choice,
             resumed=self._saved is not None and self._saved.found is not None,
         )
 

@@ -1,0 +1,237 @@
+"""A low-rank approximation of K from chosen columns, as the preconditioner of full-vector steps.
+
+The columns C are chosen by randomly pivoted Cholesky: the next pivot is drawn in proportion to the Schur
+diagonal d, what the columns so far leave of K's diagonal (Chen, Epperly, Tropp & Webber 2023, "Randomly pivoted
+Cholesky"; in blocks with rejection, Epperly, Tropp & Webber 2024). With K ~ L L' the preconditioner is
+
+    P = L L' + sigma^2 I,    P^-1 g = (g - L (sigma^2 I + L' L)^-1 L' g) / sigma^2
+
+(Diaz, Epperly, Frangella, Tropp & Webber 2023), and the eigenvalues of P^-1/2 Kbar P^-1/2 lie between 1 and
+1 + |K - L L'| / sigma^2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gbcd._arrays import Float64Array, FloatArray, IntArray
+from gbcd._blas import divide
+from gbcd._coded import CodedArray
+from gbcd._dense import cholesky_in_place, cholesky_solve
+from gbcd._tiles import parallel, spans
+from gbcd.system import KernelSystem
+
+DRAWS = 256
+"""Candidates drawn between two updates of the factor; some are rejected."""
+
+MIN_SCHUR = 1e-5
+"""Of K's diagonal: below it a pivot is mostly float32 rounding."""
+
+ROWS = 1024
+
+
+class ColumnFactor:
+    """L with K ~ L L', a column for each pivot, grown on demand.
+
+    Parameters
+    ----------
+    system : KernelSystem
+    rng : numpy.random.Generator
+
+    Attributes
+    ----------
+    rank : int
+    schur : array (n,)
+        d, the diagonal of K - L L'.
+    """
+
+    def __init__(self, system: KernelSystem, rng: np.random.Generator) -> None:
+        self.rank = 0
+        self.schur: Float64Array = system.diag() - system.noise
+        self._system = system
+        self._rng = rng
+        self._floor = MIN_SCHUR * float(self.schur.max())
+        self._pieces = spans(system.n, ROWS)
+        # The columns of each call of `grow`, in pieces of rows, as 16-bit codes: what is rounded off is small beside
+        # sqrt(noise), and reading L limits the speed of the preconditioner.
+        self._panels: list[list[CodedArray]] = []
+
+    @property
+    def trace(self) -> float:
+        """Mean of the Schur diagonal: what is left of K, between 0 and 1 for a kernel of unit amplitude."""
+        return float(self.schur.mean())
+
+    def grow(self, count: int) -> bool:
+        """Add up to `count` pivots (some of the draws are rejected); return False once nothing is left to add."""
+        weights = np.where(self.schur > self._floor, self.schur, 0.0)
+        total = float(weights.sum())
+        if not total > 0:
+            return False
+        drawn = np.unique(self._rng.choice(len(weights), size=count, p=weights / total))
+        pivots, corner = self._accept(drawn)
+        if len(pivots) == 0:
+            return False
+        self._append(pivots, corner)
+        return True
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that L takes."""
+        return 2 * len(self.schur) * self.rank
+
+    def products(self, V: Float64Array) -> Float64Array:
+        """Return L' V in float64, (rank, q)."""
+        right = np.ascontiguousarray(V, dtype=np.float32)
+
+        def work(pieces: Iterator[int]) -> Float64Array:
+            total = np.zeros((self.rank, V.shape[1]))
+            room = self._room()
+            for p in pieces:
+                part = right[self._pieces[p]]
+                total += np.concatenate([_transposed_product(panel[p], part, room) for panel in self._panels])
+            return total
+
+        return np.sum(parallel(work, range(len(self._pieces))), axis=0)
+
+    def subtract(self, W: Float64Array, G: Float64Array) -> Float64Array:
+        """Return G - L W, (n, q), for W (rank, q)."""
+        left = np.ascontiguousarray(W, dtype=np.float32)
+        starts = self._starts()
+        result = G.copy()
+
+        def work(pieces: Iterator[int]) -> None:
+            room = self._room()
+            for p in pieces:
+                for panel, start, stop in zip(self._panels, starts, starts[1:], strict=False):
+                    result[self._pieces[p]] -= _product(panel[p], left[start:stop], room)
+
+        parallel(work, range(len(self._pieces)))
+        return result
+
+    def gram(self) -> Float64Array:
+        """Return L' L in float64, (rank, rank), its lower triangle; summed up in float64 over pieces of rows."""
+        gram = np.zeros((self.rank, self.rank))
+        starts = self._starts()
+
+        def work(pairs: Iterator[tuple[int, int]]) -> None:
+            first, second = self._room(), self._room()
+            for a, b in pairs:
+                target = gram[starts[a] : starts[a + 1], starts[b] : starts[b + 1]]
+                for left, right in zip(self._panels[a], self._panels[b], strict=True):
+                    target += _decoded(left, first).T @ _decoded(right, second)
+
+        parallel(work, [(a, b) for a in range(len(self._panels)) for b in range(a + 1)])
+        return gram
+
+    def rows(self, index: IntArray) -> list[FloatArray]:
+        """Return L[index] as one array (len(index), s) for each panel."""
+        piece, within = np.divmod(index, ROWS)
+        result = []
+        for panel in self._panels:
+            out = np.empty((len(index), panel[0].shape[1]), dtype=np.float32)
+            for p in np.unique(piece):
+                here = piece == p
+                out[here] = panel[p].rows(within[here])
+            result.append(out)
+        return result
+
+    def _starts(self) -> list[int]:
+        return [0, *np.cumsum([panel[0].shape[1] for panel in self._panels]).tolist()]
+
+    def _room(self) -> FloatArray:
+        widest = max((panel[0].shape[1] for panel in self._panels), default=0)
+        return np.empty(ROWS * widest, dtype=np.float32)
+
+    def _accept(self, drawn: IntArray) -> tuple[IntArray, Float64Array]:
+        """Return the draws that sequential sampling would have taken, and the Cholesky factor of their Schur block."""
+        schur = self._system.panel(drawn, drawn).astype(np.float64)
+        for rows in self.rows(drawn):
+            schur -= rows @ rows.T
+        allowed = self.schur[drawn] * self._rng.random(len(drawn))
+        factor = np.zeros_like(schur)
+        taken: list[int] = []
+        left = schur.diagonal().copy()
+        for i in self._rng.permutation(len(drawn)):
+            # Since its draw the Schur complement has shrunk from schur to left: accepted with probability left / schur.
+            if left[i] <= max(allowed[i], self._floor):
+                continue
+            t = len(taken)
+            column = (schur[:, i] - factor[:, :t] @ factor[i, :t]) / np.sqrt(left[i])
+            factor[:, t] = column
+            left -= column**2
+            taken.append(int(i))
+        return drawn[taken], np.tril(factor[taken][:, : len(taken)])
+
+    def _append(self, pivots: IntArray, corner: Float64Array) -> None:
+        columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(np.float32, copy=False)
+        earlier = [rows.T.copy() for rows in self.rows(pivots)]
+        lower = corner.astype(np.float32)
+        panel: list[CodedArray | None] = [None] * len(self._pieces)
+
+        def work(pieces: Iterator[int]) -> None:
+            room = self._room()
+            for p in pieces:
+                i = self._pieces[p]
+                for old, at_pivots in zip(self._panels, earlier, strict=True):
+                    columns[i] -= _decoded(old[p], room) @ at_pivots
+                divide(columns[i], lower)
+                # No row of a factor is longer than its Schur diagonal allows; rounding would grow from pivot to pivot.
+                squares = np.einsum("ij,ij->i", columns[i], columns[i], dtype=np.float64)
+                allowed = np.minimum(1, np.sqrt(self.schur[i] / np.maximum(squares, np.finfo(np.float64).tiny)))
+                columns[i] *= allowed[:, None].astype(np.float32)
+                self.schur[i] -= np.minimum(squares, self.schur[i])
+                panel[p] = CodedArray(columns[i])
+
+        parallel(work, range(len(self._pieces)))
+        self.schur[pivots] = 0
+        self._panels.append([piece for piece in panel if piece is not None])
+        self.rank += len(pivots)
+
+
+def _decoded(piece: CodedArray, room: FloatArray) -> FloatArray:
+    a, b = piece.shape
+    return piece.values(room[: a * b].reshape(a, b))
+
+
+def _product(piece: CodedArray, right: FloatArray, room: FloatArray) -> FloatArray:
+    return piece.product(right[:, 0])[:, None] if right.shape[1] == 1 else _decoded(piece, room) @ right
+
+
+def _transposed_product(piece: CodedArray, left: FloatArray, room: FloatArray) -> FloatArray:
+    if left.shape[1] == 1:
+        return piece.transposed_product(left[:, 0])[:, None]
+    product: FloatArray = _decoded(piece, room).T @ left
+    return product
+
+
+class Preconditioner:
+    """P = L L' + sigma^2 I.
+
+    Parameters
+    ----------
+    factor : ColumnFactor
+        May be of rank 0; P is then the noise alone.
+    noise : float
+        sigma^2.
+    """
+
+    def __init__(self, factor: ColumnFactor, noise: float) -> None:
+        self._factor = factor
+        self._noise = noise
+        inner = factor.gram()
+        inner.flat[:: factor.rank + 1] += noise
+        self._lower = cholesky_in_place(inner) if factor.rank else inner
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that it takes, L included."""
+        return self._factor.bytes + self._lower.nbytes
+
+    def solve(self, G: Float64Array) -> Float64Array:
+        """Return P^-1 G, (n, q)."""
+        if self._factor.rank == 0:
+            return G / self._noise
+        inner = cholesky_solve(self._lower, self._factor.products(G))
+        return self._factor.subtract(inner, G) / self._noise

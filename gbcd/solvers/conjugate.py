@@ -1,0 +1,114 @@
+"""Preconditioned steps of the whole coefficient vector, each conjugate to the last ones.
+
+Conjugate gradients need one earlier direction in exact arithmetic. With a matrix whose values carry
+rounding errors (16-bit codes, float32 tiles), and a gradient that is replaced by a more exact one now and then, they lose
+conjugacy: on the arm (n = 10,000, rank 1,500) 39 iterations became 78. Kept conjugate to the last 20
+directions explicitly, 54.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from gbcd._arrays import Float64Array, FloatArray
+from gbcd.preconditioner import Preconditioner
+from gbcd.solvers.block import SAFETY
+from gbcd.solvers.result import Progress
+
+WINDOW = 20
+"""Earlier directions a step is kept conjugate to."""
+
+MAX_DRIFT = 0.5
+"""Of the running gradient: beyond it the gradient is evaluated afresh."""
+
+LARGEST_DEVIATION = 4.0
+"""The largest of many errors, in standard deviations."""
+
+
+class Directions:
+    """The last search directions p, scaled to p' Kbar p = 1 for every output, and their products with Kbar.
+
+    Parameters
+    ----------
+    size : int
+        Directions kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._kept: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=size)
+
+    def conjugate(self, step: Float64Array) -> Float64Array:
+        """Return the step (n, q) without its components along the kept directions."""
+        for direction, product in self._kept:
+            step = step - direction * np.einsum("ij,ij->j", product, step)
+        return step
+
+    def keep(self, direction: Float64Array, product: Float64Array) -> None:
+        """Add a direction, dropping the oldest one."""
+        self._kept.append((direction.astype(np.float32), product.astype(np.float32)))
+
+    def minimise(self, alpha: Float64Array, G: Float64Array) -> None:
+        """Move alpha and its gradient, in place, to the minimum of f along each kept direction."""
+        for direction, product in self._kept:
+            length = -np.einsum("ij,ij->j", direction, G)
+            alpha += length * direction
+            G += length * product
+
+
+def conjugate_descent(
+    progress: Progress, preconditioner: Preconditioner, window: int = WINDOW
+) -> tuple[Float64Array, Float64Array]:
+    """Descend until the float64 residual is within the tolerance, the limits are reached, or rounding stops it.
+
+    Returns
+    -------
+    alpha, gradient : array (n, q)
+        The last coefficients and their exact float64 gradient.
+
+    Notes
+    -----
+    Converges globally: a step minimises f over a space that contains -P^-1 g, so f falls by at least
+    (g' P^-1 g)^2 / (2 g' P^-1 Kbar P^-1 g) >= |g|^2 / (2 largest(P) kappa), kappa the condition of
+    P^-1/2 Kbar P^-1/2, which is Theorem 2's kind of decrease with another constant.
+    """
+    system, Y = progress.system, progress.Y
+    alpha, G = np.zeros_like(Y), -Y
+    exact_norm = norm = system.gradient_norm(G)
+    exact = True
+    directions = Directions(window)
+    moved = np.zeros_like(Y)
+    while not (exact and norm <= progress.tol) and not progress.exhausted:
+        direction = directions.conjugate(-preconditioner.solve(G))
+        product = system.matmul(direction)
+        progress.columns_used += system.n
+        curvature = np.einsum("ij,ij->j", direction, product)
+        # An output that has arrived, or has no curvature left in this precision, stands still.
+        moving = curvature > 0
+        scale = np.divide(1.0, np.sqrt(np.abs(curvature)), out=np.zeros_like(curvature), where=moving)
+        direction *= scale
+        product *= scale
+        length = -np.einsum("ij,ij->j", direction, G)
+        alpha += length * direction
+        moved += length * direction
+        G += length * product
+        directions.keep(direction, product)
+        norm, exact = progress.record(alpha, G), False
+        drift = LARGEST_DEVIATION * system.value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))
+        # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
+        arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moving.any()
+        if not arrived and drift <= MAX_DRIFT * norm:
+            continue
+        moved[:] = 0
+        # float32 tiles err a hundred times less than codes, at a third of the time of float64.
+        G = system.residual(alpha, Y) if arrived else system.gradient(alpha, Y)
+        progress.columns_used += system.n
+        norm = system.gradient_norm(G)
+        exact = arrived
+        if arrived:
+            stuck, exact_norm = norm > 0.5 * exact_norm, norm
+            if norm <= progress.tol or (stuck and not system.raise_precision()):
+                break
+        directions.minimise(alpha, G)
+    return alpha, G if exact else system.residual(alpha, Y)

@@ -1,0 +1,150 @@
+"""What solving by full-vector steps will cost, and the rank of the preconditioner that makes it least.
+
+Seconds are those of two cores with 8 GB/s of memory and 350 GFlop/s in float32; only their ratios matter, and a plan
+that is wrong costs time, never accuracy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbcd._kept import CODED, half_bytes
+from gbcd.preconditioner import DRAWS, ColumnFactor
+from gbcd.solvers.cholesky import factor_dtype
+from gbcd.system import KernelSystem
+
+READ = {1: 1.1e-10, 4: 2.0e-10, 8: 4.0e-10}
+"""Seconds a product takes for each of the n^2 values, by the bytes of those that are kept."""
+
+EVALUATE = 2.6e-10
+EVALUATE_FEATURE = 1.6e-11
+"""The same for values that are evaluated: at all, and for each input column."""
+
+MULTIPLY = 2.2e-11
+"""The same for each output beyond the first."""
+
+APPLY = 6e-10
+APPLY_OUTPUT = 5e-11
+"""Seconds the preconditioner takes for each value of L: for one output, and for each other one."""
+
+GROW = 1.6e-11
+"""Seconds the factor and its Gram matrix take for each n rank^2."""
+
+CODED_STEPS = 1.5
+"""Codes take this many times the steps of float32: they need restarts."""
+
+BLOCK_PASSES = 16.0
+BLOCK_OVERHEAD = 4e-9
+"""Kernel passes of greedy blocks, and the seconds of selection for each of the n^2 values."""
+
+FACTOR = {4: 1.25e-12, 8: 2.4e-12}
+"""Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
+
+LOOK_AHEAD = 1.25
+MIN_RANK = 256
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Full-vector steps with the preconditioner at hand.
+
+    Attributes
+    ----------
+    steps : float
+        Forecast number of steps.
+    seconds : float
+        Of all that is still to do.
+    reserved : int
+        Bytes the preconditioner takes.
+    """
+
+    steps: float
+    seconds: float
+    reserved: int
+
+
+def forecast_steps(n: int, left: float) -> float:
+    """Return about how many preconditioned steps reach a tolerance of 1e-4.
+
+    Parameters
+    ----------
+    n : int
+    left : float
+        Mean Schur diagonal over the noise.
+
+    Notes
+    -----
+    A fit to arm8 and Kin40k at n = 10,000 and 20,000, ranks 500 to 4,000 (16 to 133 steps, all within a fifth). The
+    condition number is 1 + |K - L L'| / sigma^2, and that norm grows with n at a given trace.
+    """
+    return 6 + 11 * np.sqrt(n / 1e4) * left**0.75
+
+
+def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
+    """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace."""
+    n, d = system.X.shape
+    # L as codes, and its Gram matrix beside its factor.
+    reserved = 2 * n * rank + 16 * rank**2
+    itemsize = system.dtype.itemsize
+    room = max(system.room - reserved, 0)
+    steps = forecast_steps(n, trace / system.noise)
+    read = READ[itemsize]
+    share = min(1.0, room / half_bytes(n, system.dtype))
+    if share < 1 and system.allows_codes:
+        share = min(1.0, room / half_bytes(n, CODED))
+        read = READ[1]
+        steps *= CODED_STEPS
+    product = share * read + (1 - share) * (EVALUATE + EVALUATE_FEATURE * d) + MULTIPLY * (n_outputs - 1)
+    step = n**2 * product + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
+    return Plan(steps, steps * step, reserved)
+
+
+def block_seconds(system: KernelSystem, n_outputs: int) -> float:
+    """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
+    n, d = system.X.shape
+    passes = BLOCK_PASSES * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
+    return n**2 * passes
+
+
+def cholesky_seconds(system: KernelSystem) -> float:
+    """Forecast what the direct solver takes; infinite where its factor exceeds the memory budget."""
+    n, d = system.X.shape
+    itemsize = factor_dtype(system).itemsize
+    if itemsize * n**2 > system.memory_budget:
+        return np.inf
+    # A fill and a float64 residual, both of one half.
+    return FACTOR[itemsize] * n**3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d)
+
+
+def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
+    """Add pivots to the factor while what they are forecast to save is more than what they cost.
+
+    Parameters
+    ----------
+    system : KernelSystem
+    factor : ColumnFactor
+    n_outputs : int
+    limit : float
+        Seconds that another way would take: growth stops where it has cost a tenth of that and does not look better.
+    """
+    n = system.n
+    traces = {0: factor.trace}
+    here = plan(system, 0, factor.trace, n_outputs)
+    while factor.rank < n // 2 and here.reserved + 8 * DRAWS * n <= system.room and factor.grow(min(DRAWS, n)):
+        rank, trace = factor.rank, factor.trace
+        traces[rank] = trace
+        here = plan(system, rank, trace, n_outputs)
+        if rank < min(MIN_RANK, n // 4):
+            continue
+        # The trace falls about as a power of the rank: that of the second half of the columns so far.
+        half = min(traces, key=lambda r: abs(r - rank / 2))
+        power = np.log(max(traces[half], 1e-300) / max(trace, 1e-300)) / np.log(rank / half) if half else 1.0
+        further = int(np.ceil(rank * LOOK_AHEAD))
+        there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs)
+        growth = GROW * n * (further**2 - rank**2)
+        hopeless = GROW * n * rank**2 > 0.1 * limit and there.seconds > limit
+        if hopeless or there.seconds + growth >= here.seconds:
+            break
+    return here

@@ -49,11 +49,11 @@ def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array) -> No
     system = progress.system
     columns = _kernel_columns(system)
     G = exact.T.copy()  # along the variables, for the compiled loops
-    weights = 1 / system.diag()
+    weights, work = 1 / system.diag(), np.empty(system.n)
     pairs = np.empty((max(1, min(DEFAULT_BLOCK_SIZE, system.n) // 2), 2), dtype=np.intp)
     while not progress.exhausted:
         for pair in pairs:
-            pair[:] = _violating_pair(G, weights)
+            pair[:] = _violating_pair(G, weights, work)
             _move(G, alpha, columns(pair), pair, system.diag(), system.noise)
         progress.columns_used += pairs.size
         if progress.record(alpha, G.T, active=np.unique(pairs)) <= SAFETY * progress.tol:
@@ -78,37 +78,33 @@ def _kernel_columns(system: KernelSystem) -> Callable[[IntArray], FloatArray]:
     return evaluate
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _argmax(values: Float64Array) -> int:
-    """Return the first position of the largest of the values (n,), free of NaN."""
-    # The largest by vector operations, then where it is: a loop for both at once runs on one lane.
-    largest = values[0]
-    for value in values:
-        largest = max(largest, value)
-    position = 0
-    while values[position] < largest:
-        position += 1
-    return position
+def _violating_pair(G: Float64Array, weights: Float64Array, work: Float64Array) -> tuple[int, int]:
+    """Return the pair of `MaximalViolatingPair`, given the gradient (q, n), 1 / Kbar_ii (n,) and a workspace (n,)."""
+    _weighted_squares(G, weights, work)
+    steepest = int(work.argmax())
+    _products(G, steepest, work)
+    return steepest, int(work.argmin())
 
 
 @numba.njit(cache=True, nogil=True)
-def _violating_pair(G: Float64Array, weights: Float64Array) -> tuple[int, int]:
-    """Return the pair of `MaximalViolatingPair`, given the gradient (q, n) and 1 / Kbar_ii (n,)."""
-    q, n = G.shape
-    work = np.zeros(n)
-    for k in range(q):
-        row = G[k]
-        for i in range(n):
-            work[i] += row[i] * row[i]
-    work *= weights
-    steepest = _argmax(work)
-    work[:] = 0.0
-    for k in range(q):
-        row = G[k]
-        reference = row[steepest]
-        for i in range(n):
-            work[i] -= row[i] * reference
-    return steepest, _argmax(work)
+def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array) -> None:
+    """out_i = |g_i|^2 weight_i."""
+    out[:] = 0.0
+    for row in G:
+        for i in range(len(out)):
+            out[i] += row[i] * row[i]
+    for i in range(len(out)):
+        out[i] *= weights[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _products(G: Float64Array, index: int, out: Float64Array) -> None:
+    """out_i = g_i . g_index."""
+    out[:] = 0.0
+    for row in G:
+        reference = row[index]
+        for i in range(len(out)):
+            out[i] += row[i] * reference
 
 
 @numba.njit(cache=True, nogil=True)

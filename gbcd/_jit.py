@@ -26,12 +26,14 @@ _f32 = np.float32
 LARGEST_CODE = 65535
 
 
-@intrinsic
-def _bits_to_float32(context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _reinterpreted(context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba's signature
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.bitcast(arguments[0], target.get_value_type(types.float32))
 
     return types.float32(types.int32), generate
+
+
+_bits_to_float32: Any = intrinsic(_reinterpreted)
 
 
 @njit(inline="always")
@@ -90,10 +92,15 @@ def decode(codes: CodeArray, lows: FloatArray, steps: FloatArray, values: FloatA
 
 @njit(**_FAST_SUMS)
 def coded_products(
-    codes: CodeArray, lows: FloatArray, steps: FloatArray, right: FloatArray, left: FloatArray, down: FloatArray,
+    codes: CodeArray,
+    lows: FloatArray,
+    steps: FloatArray,
+    right: FloatArray,
+    left: FloatArray,
+    down: FloatArray,
     up: FloatArray,
 ) -> None:
-    """down = T @ right (a,) and up = T' @ left (b,), float32 vectors, reading the coded tile T (a, b) once."""
+    """Set down = T @ right (a,) and up = T' @ left (b,), float32 vectors, reading the coded tile T (a, b) once."""
     offset = _f32(0.0)
     total = _f32(0.0)
     for j in range(codes.shape[1]):
@@ -115,7 +122,7 @@ def coded_products(
 
 @njit(**_FAST_SUMS)
 def coded_product(codes: CodeArray, lows: FloatArray, steps: FloatArray, right: FloatArray, out: FloatArray) -> None:
-    """out = T @ right, float32 (a,), for the coded tile T (a, b)."""
+    """Set out = T @ right, float32 (a,), for the coded tile T (a, b)."""
     total = _f32(0.0)
     for j in range(codes.shape[1]):
         total += right[j]
@@ -131,7 +138,7 @@ def coded_product(codes: CodeArray, lows: FloatArray, steps: FloatArray, right: 
 def coded_transposed_product(
     codes: CodeArray, lows: FloatArray, steps: FloatArray, left: FloatArray, out: FloatArray
 ) -> None:
-    """out = T' @ left, float32 (b,), for the coded tile T (a, b)."""
+    """Set out = T' @ left, float32 (b,), for the coded tile T (a, b)."""
     offset = _f32(0.0)
     for j in range(codes.shape[1]):
         out[j] = _f32(0.0)

@@ -1,8 +1,8 @@
 """The lower half of K in square tiles, kept in memory as far as a budget allows.
 
 A product with K reads each kept tile once and uses it twice, for the tile and for its mirror image. Tiles are
-kept in the precision asked for, or as 16-bit codes. At d = 10 (n = 20,000, two cores) a product takes 0.05 s with codes,
-0.10 s with float32, and 0.16 s when all values are evaluated again.
+kept in the precision asked for, or as 16-bit codes. At d = 10 (n = 20,000, two cores) a product takes 0.05 s with
+codes, 0.10 s with float32, and 0.16 s when all values are evaluated again.
 """
 
 from __future__ import annotations

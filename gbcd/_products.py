@@ -11,6 +11,12 @@ from gbcd._arrays import Float64Array, FloatArray, IntArray
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, tile_pairs
 from gbcd._tiles import parallel
 
+MAX_LANES = 16
+MIN_LANES = 4
+LANE_BYTES = 64 << 20
+"""The tiles are dealt out to lanes, each summed up in order by one thread, and the lanes are added in order: the
+result does not depend on the number of threads. Each lane has a whole product; all together take about this much."""
+
 SMALLEST_PART = 256
 """Rows that lie near each other: half a tile."""
 
@@ -42,11 +48,10 @@ def symmetric_product(
     evaluations = sum((i.stop - i.start) * (j.stop - j.start) for i, j in (pairs[index] for index in missing))
     single = V.shape[1] == 1 and kept is not None and kept.dtype == CODED
 
-    def work(indices: Iterator[int]) -> Float64Array:
-        product = np.zeros_like(V)
+    def add_up(lane: int, product: Float64Array) -> None:
         room = np.empty(min(n, TILE) ** 2, dtype=dtype)
         exact = np.empty(room.shape) if kept is not None and dtype == np.float32 else room
-        for index in indices:
+        for index in range(lane, len(pairs), lanes):
             i, j = pairs[index]
             shape = (i.stop - i.start, j.stop - j.start)
             tile = room[: shape[0] * shape[1]].reshape(shape)
@@ -69,11 +74,18 @@ def symmetric_product(
             product[i] += tile @ right[j]
             if i.start != j.start:
                 product[j] += tile.T @ right[i]
-        return product
 
-    total = np.zeros_like(V)
-    for part in parallel(work, range(len(pairs))):
-        total += part
+    lanes = min(len(pairs), int(np.clip(LANE_BYTES // V.nbytes, MIN_LANES, MAX_LANES)))
+    products = np.zeros((lanes, *V.shape))
+
+    def work(mine: Iterator[int]) -> None:
+        for lane in mine:
+            add_up(lane, products[lane])
+
+    parallel(work, range(lanes))
+    total = products[0]
+    for product in products[1:]:
+        total += product
     return scale * total, evaluations
 
 

@@ -23,13 +23,14 @@ from gbcd._dense import cholesky_in_place, cholesky_solve
 from gbcd._tiles import parallel, spans
 from gbcd.system import KernelSystem
 
-DRAWS = 256
+DRAWS = 512
 """Candidates drawn between two updates of the factor; some are rejected."""
 
 MIN_SCHUR = 1e-5
 """Of K's diagonal: below it a pivot is mostly float32 rounding."""
 
 ROWS = 1024
+LANES = 16
 
 
 class ColumnFactor:
@@ -84,18 +85,24 @@ class ColumnFactor:
     def products(self, V: Float64Array) -> Float64Array:
         """Return L' V in float64, (rank, q)."""
         right = np.ascontiguousarray(V, dtype=np.float32)
+        # In lanes of consecutive pieces, added up in order: the number of threads makes no difference.
+        lanes = spans(len(self._pieces), max(1, -(-len(self._pieces) // LANES)))
+        totals = np.zeros((len(lanes), self.rank, V.shape[1]))
 
-        def work(pieces: Iterator[int]) -> Float64Array:
-            total = np.zeros((self.rank, V.shape[1]))
+        def work(mine: Iterator[int]) -> None:
             room = self._room()
-            for p in pieces:
-                part = right[self._pieces[p]]
-                total += np.concatenate([_transposed_product(panel[p], part, room) for panel in self._panels])
-            return total
+            for lane in mine:
+                for p in range(*lanes[lane].indices(len(self._pieces))):
+                    part = right[self._pieces[p]]
+                    totals[lane] += np.concatenate(
+                        [_transposed_product(panel[p], part, room) for panel in self._panels]
+                    )
 
-        return np.sum(parallel(work, range(len(self._pieces))), axis=0)
+        parallel(work, range(len(lanes)))
+        total: Float64Array = totals.sum(axis=0)
+        return total
 
-    def subtract(self, W: Float64Array, G: Float64Array) -> Float64Array:
+    def subtract(self, W: FloatArray, G: Float64Array) -> Float64Array:
         """Return G - L W, (n, q), for W (rank, q)."""
         left = np.ascontiguousarray(W, dtype=np.float32)
         starts = self._starts()
@@ -128,7 +135,7 @@ class ColumnFactor:
     def rows(self, index: IntArray) -> list[FloatArray]:
         """Return L[index] as one array (len(index), s) for each panel."""
         piece, within = np.divmod(index, ROWS)
-        result = []
+        result: list[FloatArray] = []
         for panel in self._panels:
             out = np.empty((len(index), panel[0].shape[1]), dtype=np.float32)
             for p in np.unique(piece):
@@ -222,7 +229,8 @@ class Preconditioner:
         self._noise = noise
         inner = factor.gram()
         inner.flat[:: factor.rank + 1] += noise
-        self._lower = cholesky_in_place(inner) if factor.rank else inner
+        # Factored in float64, where sigma^2 is small beside its largest eigenvalue, and then only read.
+        self._lower = (cholesky_in_place(inner) if factor.rank else inner).astype(np.float32)
 
     @property
     def bytes(self) -> int:
@@ -233,5 +241,5 @@ class Preconditioner:
         """Return P^-1 G, (n, q)."""
         if self._factor.rank == 0:
             return G / self._noise
-        inner = cholesky_solve(self._lower, self._factor.products(G))
+        inner = cholesky_solve(self._lower, self._factor.products(G).astype(np.float32))
         return self._factor.subtract(inner, G) / self._noise

@@ -41,6 +41,9 @@ MAX_CODE_ROUNDING = 0.35
 """Codes serve while the norm of their rounding errors is at most this part of the noise: beyond it the restarts from an
 exact gradient take more steps than codes save."""
 
+CANCELLATION = 1 / 80
+"""Error of evaluated values beyond rounding, for each unit of |z|^2 and sqrt(d): as measured at d = 8 and 300."""
+
 MAX_PANEL_ROWS = 512
 
 Precision = Literal["mixed", "float64"]
@@ -119,11 +122,16 @@ class KernelSystem:
         self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
         self._codes_failed = False
+        self._matrix: FloatArray | None = None
+        self._half: KeptTiles | None = None
+        self._order: IntArray | None = None
         self._origin: Float64Array = self.X.mean(axis=0)
         self._diag = kernel.diagonal(self.X) + self.noise
         self._spread = float(self._diag.max()) - self.noise
-        self._magnitude = kernel.magnitude(self.X, self._origin)
-        coarse = self.noise < MIN_FLOAT32_NOISE or self._magnitude > MAX_FLOAT32_MAGNITUDE
+        # Beyond the rounding of a value evaluated in tile precision, digits are lost to cancellation.
+        magnitude = kernel.magnitude(self.X, self._origin)
+        self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(self.X.shape[1]))
+        coarse = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
         self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
 
     @property
@@ -140,42 +148,45 @@ class KernelSystem:
     def room(self) -> int:
         """Bytes of the memory budget that are left beside the features and the workspace."""
         features = 2 * self.n * (self.X.shape[1] + 2) * self._dtype.itemsize
-        return self.memory_budget - features - WORKSPACE_BYTES
+        return max(0, int(self.memory_budget - features - min(WORKSPACE_BYTES, self.memory_budget // 8)))
 
     @property
-    def keeps_matrix(self) -> bool:
-        """Whether `add_columns` and `panel` keep the whole K: it fits the memory budget, and no half of it is kept."""
-        return self._half is None and self.n**2 * self._dtype.itemsize <= self.room
+    def tile_error(self) -> float:
+        """Standard deviation of a kernel value evaluated in tile precision, about."""
+        return float(np.finfo(self._dtype).eps) * self._spread * self._lost / float(np.sqrt(12))
 
     @property
-    def product_passes(self) -> float:
-        """Kernel passes of one `matmul`, once what is kept is filled: half of what is not kept."""
-        if self._matrix is not None:
-            return 0.0
-        return 0.5 if self._half is None else 0.5 * (1 - self._half.share)
-
-    @property
-    def value_error(self) -> float:
-        """Standard deviation of a kernel value in `matmul`, from rounding, about."""
+    def product_error(self) -> float:
+        """Standard deviation of a kernel value in `matmul`, about."""
         if self._half is not None and self._half.dtype == CODED:
             return float(np.sqrt(self._half.code_variance)) or CODE_ERROR * self._spread
-        # A kept value is only rounded, one that is evaluated in tile precision has lost digits to cancellation too.
-        lost = 1.0 if self._matrix is not None or self._half is not None else 1.0 + self._magnitude
-        return float(np.finfo(self._dtype).eps) * self._spread * lost / np.sqrt(12)
+        return self.tile_error
 
-    def keep_half(self, reserved: int = 0) -> None:
+    def keep_whole(self) -> bool:
+        """Keep all of K in tile precision from now on, if it fits the memory budget; return whether it is kept.
+
+        It is evaluated at once, and serves `add_columns`, `panel` and `matmul`.
+        """
+        if self._matrix is None and self.n**2 * self._dtype.itemsize <= self.room:
+            self._half = None
+            self._matrix = np.empty((self.n, self.n), dtype=self._dtype)
+            self._fill_symmetric(self._matrix)
+        return self._matrix is not None
+
+    def keep_half(self, reserved: int = 0, coded: bool | None = None) -> None:
         """Let `matmul` keep one half of K from now on, as far as the memory budget goes.
-
-        In tile precision where all of it fits; else as 16-bit codes, where the noise outweighs their rounding; else
-        as much of it as fits, in tile precision.
 
         Parameters
         ----------
         reserved : int
             Bytes of the budget to leave alone.
+        coded : bool, optional
+            As 16-bit codes, or in tile precision. By default in tile precision where all of it fits; else as codes,
+            where the noise outweighs their rounding; else as much of it as fits, in tile precision.
         """
         room = self.room - reserved
-        coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
+        if coded is None:
+            coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
         self._matrix = None
         if coded and self._order is None:
             self._order = locality_order(self._rows)
@@ -220,7 +231,7 @@ class KernelSystem:
 
     def panel(self, I: IntArray, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
         """Return K[I, J], without noise, in tile precision, shape (len(I), len(J))."""
-        matrix = self._kept()
+        matrix = self._matrix
         values = np.empty((len(I), len(J)), dtype=self._dtype)
         columns = None if matrix is not None else self._columns[J]
 
@@ -253,7 +264,7 @@ class KernelSystem:
         if scale == 0:
             return
         step = (D / scale).astype(self._dtype)
-        matrix = self._kept()
+        matrix = self._matrix
         if matrix is not None:
             self._add_kept_columns(matrix, B, step, scale, G)
         else:
@@ -339,16 +350,10 @@ class KernelSystem:
         self._dtype = dtype
         self._rows = self.kernel.row_features(self.X, self._origin, dtype)
         self._columns = self.kernel.column_features(self.X, self._origin, dtype)
-        self._matrix: FloatArray | None = None
-        self._half: KeptTiles | None = None
-        self._order: IntArray | None = None
+        self._matrix = None
+        self._half = None
+        self._order = None
         self._product_rows, self._product_columns = self._rows, self._columns
-
-    def _kept(self) -> FloatArray | None:
-        if self._matrix is None and self.keeps_matrix:
-            self._matrix = np.empty((self.n, self.n), dtype=self._dtype)
-            self._fill_symmetric(self._matrix)
-        return self._matrix
 
     def _add_kept_columns(
         self, matrix: FloatArray, B: IntArray, step: FloatArray, scale: float, G: Float64Array
@@ -381,23 +386,27 @@ class KernelSystem:
         self, V: Float64Array, dtype: np.dtype[np.floating], kept: KeptTiles | None = None
     ) -> Float64Array:
         order = slice(None) if self._order is None else self._order
-        product, evaluations = symmetric_product(V[order], dtype, self._fill_tile, kept)
+        product, evaluations = symmetric_product(V[order], dtype, self._fill_ordered_tile, kept)
         self.kernel_evaluations += evaluations
         result = np.empty_like(product)
         result[order] = product
         return result
 
-    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
+    def _fill_ordered_tile(self, pair: Pair, values: FloatArray) -> None:
         """Evaluate a tile of the rows in the order of products."""
         i, j = pair
         if values.dtype == self._dtype:
             self.kernel.tile(self._product_rows[i], self._product_columns[j], out=values)
-            return
-        # Features in the other precision are made for each tile: a few per cent of its product, no memory.
-        rows, columns = (self.X[part] if self._order is None else self.X[self._order[part]] for part in pair)
+        elif self._order is None:
+            self._fill_tile(self.X[i], self.X[j], values)
+        else:
+            self._fill_tile(self.X[self._order[i]], self.X[self._order[j]], values)
+
+    def _fill_tile(self, A: Float64Array, B: Float64Array, values: FloatArray) -> None:
+        # Features in the array's precision are made for each tile: a few per cent of its product, no memory.
         self.kernel.tile(
-            self.kernel.row_features(rows, self._origin, values.dtype),
-            self.kernel.column_features(columns, self._origin, values.dtype),
+            self.kernel.row_features(A, self._origin, values.dtype),
+            self.kernel.column_features(B, self._origin, values.dtype),
             out=values,
         )
 
@@ -410,7 +419,7 @@ class KernelSystem:
                 # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
                 # is used so often that the difference shows as drift.
                 values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
-                self._fill_tile((i, j), values)
+                self._fill_tile(self.X[i], self.X[j], values)
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

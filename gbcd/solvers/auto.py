@@ -14,9 +14,7 @@ AT_ONCE = 0.3
 """Seconds of a factorization below which nothing else is looked at."""
 
 
-def auto(
-    progress: Progress, block_size: int | None, rng: np.random.Generator
-) -> tuple[Float64Array, Float64Array]:
+def auto(progress: Progress, block_size: int | None, rng: np.random.Generator) -> tuple[Float64Array, Float64Array]:
     """Solve directly where the factor fits the memory budget and is forecast to be quicker, else by "gbcd".
 
     The growth of the coarse block tells how hard the problem is: n and q alone do not.

@@ -7,14 +7,21 @@ import scipy.linalg
 
 from gbcd._arrays import Float64Array
 from gbcd._tiles import blas_threads
-from gbcd.selection import Selection
+from gbcd.selection import ActiveSet, Selection
 from gbcd.solvers.result import Progress
+from gbcd.system import KernelSystem
 
 DEFAULT_BLOCK_SIZE = 500
 """m of the paper; its experiments and ours are flat between 300 and 1,000."""
 
 REFRESH_PASSES = 10.0
 """Passes after which the float64 residual replaces the running gradient even before apparent convergence."""
+
+WIDE = 32
+"""Input columns from which reading a kernel value takes less time than evaluating it, two reads and a fill apart."""
+
+MAX_BLOCK_ROUNDING = 0.01
+"""Norm of the errors of float32 values, beside the noise, up to which they serve for K_BB too."""
 
 SAFETY = 0.8
 """Apparent convergence below tol: the check costs half a pass, missing it by 1 % a second one."""
@@ -41,7 +48,7 @@ def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
 
 
 def block_descent(
-    progress: Progress, selection: Selection, m: int, rng: np.random.Generator
+    progress: Progress, selection: Selection, m: int, rng: np.random.Generator, start: Float64Array | None = None
 ) -> tuple[Float64Array, Float64Array]:
     """Descend until the float64 residual is within the tolerance, the passes are used up, or rounding stops it.
 
@@ -53,6 +60,8 @@ def block_descent(
     m : int
         Block size.
     rng : numpy.random.Generator
+    start : array (n, q), optional
+        alpha to go on from.
 
     Returns
     -------
@@ -60,8 +69,8 @@ def block_descent(
         The last coefficients and their exact float64 gradient.
     """
     system, Y = progress.system, progress.Y
-    alpha = np.zeros_like(Y)
-    G = -Y
+    alpha = np.zeros_like(Y) if start is None else start
+    G = -Y if start is None else system.residual(alpha, Y)
     exact_norm = norm = system.gradient_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
@@ -78,11 +87,26 @@ def block_descent(
             stuck = drift > 0.5 * exact_norm > 0.25 * before
             if norm <= progress.tol or progress.exhausted or (stuck and not system.raise_precision()):
                 break
+        if system.X.shape[1] >= WIDE:
+            system.keep_whole()
         chosen = selection.select(system, G, m, rng)
         B = chosen.indices
-        step = solve_block(system.block(B, B), G[B]) if chosen.step is None else chosen.step
+        step = solve_block(_block(system, chosen), G[B]) if chosen.step is None else chosen.step
         alpha[B] += step
         system.add_columns(B, step, G, known=chosen.known)
         progress.columns_used += len(B)
         norm, exact = progress.record(alpha, G, active=B), False
     return alpha, G
+
+
+def _block(system: KernelSystem, chosen: ActiveSet) -> Float64Array:
+    """Return Kbar_BB, from values the selection has computed where their rounding is small beside the noise."""
+    B, known = chosen.indices, chosen.known
+    if known is None or 2 * np.sqrt(len(B)) * system.tile_error > MAX_BLOCK_ROUNDING * system.noise:
+        return system.block(B, B)
+    order = np.argsort(known.rows)
+    at = order[np.searchsorted(known.rows, B, sorter=order)]
+    values: Float64Array = known.values[at].astype(np.float64)
+    values = (values + values.T) / 2
+    values.flat[:: len(B) + 1] += system.noise
+    return values

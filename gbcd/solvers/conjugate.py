@@ -1,9 +1,9 @@
 """Preconditioned steps of the whole coefficient vector, each conjugate to the last ones.
 
 Conjugate gradients need one earlier direction in exact arithmetic. With a matrix whose values carry
-rounding errors (16-bit codes, float32 tiles), and a gradient that is replaced by a more exact one now and then, they lose
-conjugacy: on the arm (n = 10,000, rank 1,500) 39 iterations became 78. Kept conjugate to the last 20
-directions explicitly, 54.
+rounding errors (16-bit codes, float32 tiles), and a gradient that is replaced by a more exact one now and then, they
+lose conjugacy: on the arm (n = 10,000, rank 1,500) 39 iterations became 78. Kept conjugate to the last 20 directions
+explicitly, 54.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ WINDOW = 20
 
 MAX_DRIFT = 0.5
 """Of the running gradient: beyond it the gradient is evaluated afresh."""
+
+MAX_TILE_DRIFT = 0.1
+"""The same for a gradient that is to be evaluated in tile precision."""
 
 LARGEST_DEVIATION = 4.0
 """The largest of many errors, in standard deviations."""
@@ -58,9 +61,18 @@ class Directions:
 
 
 def conjugate_descent(
-    progress: Progress, preconditioner: Preconditioner, window: int = WINDOW
+    progress: Progress, preconditioner: Preconditioner, max_steps: float = np.inf, window: int = WINDOW
 ) -> tuple[Float64Array, Float64Array]:
-    """Descend until the float64 residual is within the tolerance, the limits are reached, or rounding stops it.
+    """Descend until the float64 residual is within the tolerance, a limit is reached, or rounding stops it.
+
+    Parameters
+    ----------
+    progress : Progress
+    preconditioner : Preconditioner
+    max_steps : float
+        Steps after which to give up.
+    window : int
+        Earlier directions a step is kept conjugate to.
 
     Returns
     -------
@@ -79,7 +91,9 @@ def conjugate_descent(
     exact = True
     directions = Directions(window)
     moved = np.zeros_like(Y)
-    while not (exact and norm <= progress.tol) and not progress.exhausted:
+    steps = 0
+    while not (exact and norm <= progress.tol) and not progress.exhausted and steps < max_steps:
+        steps += 1
         direction = directions.conjugate(-preconditioner.solve(G))
         product = system.matmul(direction)
         progress.columns_used += system.n
@@ -95,20 +109,25 @@ def conjugate_descent(
         G += length * product
         directions.keep(direction, product)
         norm, exact = progress.record(alpha, G), False
-        drift = LARGEST_DEVIATION * system.value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))
+        drift = _drift(system.product_error, moved)
         # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
         arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moving.any()
         if not arrived and drift <= MAX_DRIFT * norm:
             continue
         moved[:] = 0
-        # float32 tiles err a hundred times less than codes, at a third of the time of float64.
-        G = system.residual(alpha, Y) if arrived else system.gradient(alpha, Y)
+        # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
+        exact = arrived or _drift(system.tile_error, alpha) > MAX_TILE_DRIFT * norm
+        G = system.residual(alpha, Y) if exact else system.gradient(alpha, Y)
         progress.columns_used += system.n
         norm = system.gradient_norm(G)
-        exact = arrived
-        if arrived:
+        if exact:
             stuck, exact_norm = norm > 0.5 * exact_norm, norm
             if norm <= progress.tol or (stuck and not system.raise_precision()):
                 break
         directions.minimise(alpha, G)
     return alpha, G if exact else system.residual(alpha, Y)
+
+
+def _drift(value_error: float, moved: Float64Array) -> float:
+    """Return about the largest error of K @ moved (n, q) whose kernel values carry this error."""
+    return LARGEST_DEVIATION * value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))

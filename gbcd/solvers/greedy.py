@@ -1,4 +1,4 @@
-"""The default: a coarse block of chosen columns first, then full-vector steps or greedy blocks, whichever costs less."""
+"""The default: a coarse block of chosen columns, then full-vector steps or greedy blocks, whichever costs less."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.solvers.conjugate import conjugate_descent
 from gbcd.solvers.plan import Plan, block_seconds, grow_to_best_rank
 from gbcd.solvers.result import Progress
+
+PATIENCE = 4.0
+"""Full-vector steps are given up after this many times their forecast number."""
 
 
 class GreedySolve:
@@ -53,8 +56,14 @@ class GreedySolve:
         progress, system = self._progress, self._progress.system
         if self._factor is None:
             return block_descent(progress, GreedyPool(), self._block_size, self._rng)
-        system.keep_half(reserved=self._plan.reserved)
-        return conjugate_descent(progress, Preconditioner(self._factor, system.noise))
+        system.keep_half(self._plan.reserved, self._plan.coded)
+        preconditioner = Preconditioner(self._factor, system.noise)
+        alpha, G = conjugate_descent(progress, preconditioner, max_steps=PATIENCE * self._plan.steps)
+        if system.gradient_norm(G) <= progress.tol or progress.exhausted:
+            return alpha, G
+        # Blocks solve exactly, however ill-conditioned the rest: they get on where the forecast was wrong.
+        progress.choice += f", then greedy blocks of {self._block_size}"
+        return block_descent(progress, GreedyPool(), self._block_size, self._rng, start=alpha)
 
 
 def greedy_descent(

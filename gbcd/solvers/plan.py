@@ -15,7 +15,7 @@ from gbcd.preconditioner import DRAWS, ColumnFactor
 from gbcd.solvers.cholesky import factor_dtype
 from gbcd.system import KernelSystem
 
-READ = {1: 1.1e-10, 4: 2.0e-10, 8: 4.0e-10}
+READ = {2: 1.1e-10, 4: 2.0e-10, 8: 4.0e-10}
 """Seconds a product takes for each of the n^2 values, by the bytes of those that are kept."""
 
 EVALUATE = 2.6e-10
@@ -29,10 +29,10 @@ APPLY = 6e-10
 APPLY_OUTPUT = 5e-11
 """Seconds the preconditioner takes for each value of L: for one output, and for each other one."""
 
-GROW = 1.6e-11
+GROW = 1.3e-11
 """Seconds the factor and its Gram matrix take for each n rank^2."""
 
-CODED_STEPS = 1.5
+CODED_STEPS = 1.7
 """Codes take this many times the steps of float32: they need restarts."""
 
 BLOCK_PASSES = 16.0
@@ -43,7 +43,13 @@ FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
 
 LOOK_AHEAD = 1.25
+TIE = 1.05
+"""Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations."""
+
 MIN_RANK = 256
+
+MIN_ROOM = 8 << 20
+"""Bytes that a small system's preconditioner may take whatever the budget."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,14 @@ class Plan:
         Of all that is still to do.
     reserved : int
         Bytes the preconditioner takes.
+    coded : bool
+        Keep K as 16-bit codes.
     """
 
     steps: float
     seconds: float
     reserved: int
+    coded: bool
 
 
 def forecast_steps(n: int, left: float) -> float:
@@ -79,33 +88,32 @@ def forecast_steps(n: int, left: float) -> float:
     A fit to arm8 and Kin40k at n = 10,000 and 20,000, ranks 500 to 4,000 (16 to 133 steps, all within a fifth). The
     condition number is 1 + |K - L L'| / sigma^2, and that norm grows with n at a given trace.
     """
-    return 6 + 11 * np.sqrt(n / 1e4) * left**0.75
+    return float(6 + 11 * np.sqrt(n / 1e4) * left**0.75)
 
 
 def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
     """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace."""
     n, d = system.X.shape
-    # L as codes, and its Gram matrix beside its factor.
-    reserved = 2 * n * rank + 16 * rank**2
-    itemsize = system.dtype.itemsize
+    # L as codes, and the float32 factor of its Gram matrix.
+    reserved = 2 * n * rank + 4 * rank**2
     room = max(system.room - reserved, 0)
     steps = forecast_steps(n, trace / system.noise)
-    read = READ[itemsize]
-    share = min(1.0, room / half_bytes(n, system.dtype))
-    if share < 1 and system.allows_codes:
-        share = min(1.0, room / half_bytes(n, CODED))
-        read = READ[1]
-        steps *= CODED_STEPS
-    product = share * read + (1 - share) * (EVALUATE + EVALUATE_FEATURE * d) + MULTIPLY * (n_outputs - 1)
-    step = n**2 * product + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
-    return Plan(steps, steps * step, reserved)
+    evaluate = EVALUATE + EVALUATE_FEATURE * d
+    rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
+    ways = [(system.dtype, steps)] + ([(CODED, CODED_STEPS * steps)] if system.allows_codes else [])
+    plans = []
+    for kept, count in ways:
+        share = min(1.0, room / half_bytes(n, kept))
+        product = n**2 * (share * READ[kept.itemsize] + (1 - share) * evaluate)
+        plans.append(Plan(count, count * (product + rest), reserved, kept == CODED))
+    return min(plans, key=lambda way: way.seconds)
 
 
 def block_seconds(system: KernelSystem, n_outputs: int) -> float:
     """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
     n, d = system.X.shape
     passes = BLOCK_PASSES * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
-    return n**2 * passes
+    return float(n**2 * passes)
 
 
 def cholesky_seconds(system: KernelSystem) -> float:
@@ -113,9 +121,9 @@ def cholesky_seconds(system: KernelSystem) -> float:
     n, d = system.X.shape
     itemsize = factor_dtype(system).itemsize
     if itemsize * n**2 > system.memory_budget:
-        return np.inf
+        return float(np.inf)
     # A fill and a float64 residual, both of one half.
-    return FACTOR[itemsize] * n**3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d)
+    return FACTOR[itemsize] * float(n) ** 3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d)
 
 
 def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
@@ -132,7 +140,8 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
     n = system.n
     traces = {0: factor.trace}
     here = plan(system, 0, factor.trace, n_outputs)
-    while factor.rank < n // 2 and here.reserved + 8 * DRAWS * n <= system.room and factor.grow(min(DRAWS, n)):
+    room = max(system.room, MIN_ROOM)
+    while factor.rank < n // 2 and here.reserved + 8 * DRAWS * n <= room and factor.grow(min(DRAWS, n)):
         rank, trace = factor.rank, factor.trace
         traces[rank] = trace
         here = plan(system, rank, trace, n_outputs)
@@ -145,6 +154,6 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs)
         growth = GROW * n * (further**2 - rank**2)
         hopeless = GROW * n * rank**2 > 0.1 * limit and there.seconds > limit
-        if hopeless or there.seconds + growth >= here.seconds:
+        if hopeless or there.seconds + growth >= TIE * here.seconds:
             break
     return here

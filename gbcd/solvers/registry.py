@@ -33,9 +33,7 @@ Solver = Callable[[Progress, int | None, np.random.Generator], tuple[Float64Arra
 def _blocks(selection: Callable[[], Selection]) -> Solver:
     """Return the block descent loop with this strategy, made anew for each solve."""
 
-    def run(
-        progress: Progress, block_size: int | None, rng: np.random.Generator
-    ) -> tuple[Float64Array, Float64Array]:
+    def run(progress: Progress, block_size: int | None, rng: np.random.Generator) -> tuple[Float64Array, Float64Array]:
         m = min(block_size or DEFAULT_BLOCK_SIZE, progress.system.n)
         return block_descent(progress, selection(), m, rng)
 

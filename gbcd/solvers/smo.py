@@ -63,7 +63,7 @@ def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array) -> No
 def _kernel_columns(system: KernelSystem) -> Callable[[IntArray], FloatArray]:
     """Return a function from a pair of indices to their kernel columns, without noise, shape (2, n)."""
     everything = np.arange(system.n)
-    if system.keeps_matrix:
+    if system.keep_whole():
         return lambda pair: system.panel(pair, everything)
     # `panel` would gather the features of all n for each pair: that alone takes longer than the kernel values.
     rows = system.kernel.row_features(system.X, system.origin, system.dtype)

@@ -187,7 +187,7 @@ def test_a_pickle_predicts_the_same(data):
 
 def test_single_precision_and_objects_are_taken(data):
     X, Y = data
-    model = GBCDRegressor(gamma=0.02, noise=0.1)
+    model = GBCDRegressor(gamma=0.02, noise=0.1, tol=1e-8, random_state=0)
     expected = model.fit(X, Y).predict(X)
     np.testing.assert_allclose(model.fit(X.astype(np.float32), Y.astype(np.float32)).predict(X), expected, rtol=1e-4)
     np.testing.assert_array_equal(model.fit(X, Y.astype(object)).predict(X), expected)
@@ -197,7 +197,9 @@ def test_single_precision_and_objects_are_taken(data):
 def test_the_threads_are_as_many_as_n_jobs_says(data):
     X, Y = data
     seen = []
-    model = GBCDRegressor(gamma=0.02, noise=0.1, n_jobs=2, callback=lambda _: seen.append(_tiles.n_workers()))
+    model = GBCDRegressor(
+        gamma=0.02, noise=0.1, n_jobs=2, random_state=0, callback=lambda _: seen.append(_tiles.n_workers())
+    )
     model.fit(X, Y)
     assert set(seen) == {min(2, joblib.cpu_count())}
     one = model.set_params(n_jobs=1).fit(X, Y).predict(X, return_std=True)
@@ -276,7 +278,7 @@ def test_impossible_parameters_are_refused(data, parameters, message):
 
 def test_bad_values_are_named_by_row_and_column(data):
     X, Y = (a.copy() for a in data)
-    model = GBCDRegressor(gamma=0.02, noise=0.1)
+    model = GBCDRegressor(gamma=0.02, noise=0.1, tol=1e-8, random_state=0)
     X[17, 3] = np.nan
     with pytest.raises(ValueError, match="X contains NaN at row 17, column 3"):
         model.fit(X, Y)

@@ -66,6 +66,7 @@ def test_every_value_is_counted_once(data):
     # Tiles above the diagonal once, those on it whole.
     assert N * (N + 1) // 2 <= counted() < N**2
     kept = KernelSystem(X, kernel, noise, ALL)
+    assert kept.keep_whole()
     kept.matmul(V)
     filled = kept.kernel_evaluations
     kept.matmul(V)
@@ -76,8 +77,8 @@ def test_every_value_is_counted_once(data):
 
 def test_the_budget_decides_whether_the_matrix_is_kept(data):
     X, kernel, noise, _ = data
-    assert not KernelSystem(X, kernel, noise, 30_000_000).keeps_matrix
-    assert KernelSystem(X, kernel, noise, 60_000_000).keeps_matrix
+    assert not KernelSystem(X, kernel, noise, N**2 * 4).keep_whole()
+    assert KernelSystem(X, kernel, noise, 60_000_000).keep_whole()
     assert KernelSystem(X, kernel, noise).memory_budget > 0
 
 
@@ -128,7 +129,7 @@ def test_draws_follow_the_gradient_and_leave_nobody_out(data):
 def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
     X, kernel, noise, Kbar = data
     system = KernelSystem(X, kernel, noise, 10**9)
-    assert system.keeps_matrix
+    assert system.keep_whole()
     assert system.dtype == np.float32
     values = system.panel(np.arange(N), np.arange(N))
     np.testing.assert_allclose(values, Kbar - noise * np.eye(N), rtol=0, atol=6.1e-8)  # half a unit of float32 at 1

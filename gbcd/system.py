@@ -194,13 +194,17 @@ class KernelSystem:
         self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)
 
     @property
-    def allows_codes(self) -> bool:
-        """Whether the rounding of 16-bit codes is small beside the noise.
+    def code_rounding(self) -> float:
+        """Norm of the rounding errors of 16-bit codes over the noise.
 
-        Its norm is that of a symmetric random matrix, 2 sqrt(n) standard deviations (Wigner).
+        It is that of a symmetric random matrix, 2 sqrt(n) standard deviations (Wigner).
         """
-        rounding = 2 * np.sqrt(self.n) * CODE_ERROR * self._spread
-        return bool(self._dtype == np.float32 and not self._codes_failed and rounding <= MAX_CODE_ROUNDING * self.noise)
+        return float(2 * np.sqrt(self.n) * CODE_ERROR * self._spread / self.noise)
+
+    @property
+    def allows_codes(self) -> bool:
+        """Whether K may be kept as 16-bit codes."""
+        return self._dtype == np.float32 and not self._codes_failed and self.code_rounding <= MAX_CODE_ROUNDING
 
     def raise_precision(self) -> bool:
         """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""

@@ -91,6 +91,7 @@ def conjugate_descent(
     exact = True
     directions = Directions(window)
     moved = np.zeros_like(Y)
+    base = 0.0  # drift of the gradient that the moves are counted from
     steps = 0
     while not (exact and norm <= progress.tol) and not progress.exhausted and steps < max_steps:
         steps += 1
@@ -109,14 +110,16 @@ def conjugate_descent(
         G += length * product
         directions.keep(direction, product)
         norm, exact = progress.record(alpha, G), False
-        drift = _drift(system.product_error, moved)
+        drift = base + _drift(system.product_error, moved)
         # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
         arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moving.any()
         if not arrived and drift <= MAX_DRIFT * norm:
             continue
         moved[:] = 0
         # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
-        exact = arrived or _drift(system.tile_error, alpha) > MAX_TILE_DRIFT * norm
+        tile_drift = _drift(system.tile_error, alpha)
+        exact = arrived or tile_drift > MAX_TILE_DRIFT * norm
+        base = 0.0 if exact else tile_drift
         G = system.residual(alpha, Y) if exact else system.gradient(alpha, Y)
         progress.columns_used += system.n
         norm = system.gradient_norm(G)

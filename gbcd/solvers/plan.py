@@ -32,8 +32,8 @@ APPLY_OUTPUT = 5e-11
 GROW = 1.3e-11
 """Seconds the factor and its Gram matrix take for each n rank^2."""
 
-CODED_STEPS = 1.7
-"""Codes take this many times the steps of float32: they need restarts."""
+CODED_STEPS = 2.2
+"""Codes need restarts: for each unit of their rounding over the noise, this part more steps."""
 
 BLOCK_PASSES = 16.0
 BLOCK_OVERHEAD = 4e-9
@@ -100,7 +100,7 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
     steps = forecast_steps(n, trace / system.noise)
     evaluate = EVALUATE + EVALUATE_FEATURE * d
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
-    ways = [(system.dtype, steps)] + ([(CODED, CODED_STEPS * steps)] if system.allows_codes else [])
+    ways = [(system.dtype, steps)] + ([(CODED, (1 + CODED_STEPS * system.code_rounding) * steps)] if system.allows_codes else [])
     plans = []
     for kept, count in ways:
         share = min(1.0, room / half_bytes(n, kept))

@@ -19,7 +19,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed
-	$(BIN)/python -m pipelines.bench
+	$(BIN)/pose bench solvers --size quick
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

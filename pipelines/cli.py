@@ -239,6 +239,41 @@ def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) ->
     output.print(table)
 
 
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="The benchmark: solvers.")],
+    size: Annotated[str, typer.Option(help="full (hours), or quick (a tenth of the samples, minutes).")] = "full",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of kin40k.npz, calhouse.npz, histosc.npz. Default: simulated data alone."),
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="Measure each cell so often; tables show medians.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the results: NAME-SIZE.json and RESULTS.md.")] = Path(
+        "bench-results"
+    ),
+    limit: Annotated[float, typer.Option(help="Seconds a cell may take; a slash in the table stands for more.")] = 1800,
+    overwrite: Annotated[bool, typer.Option(help="Measure anew what is there.")] = False,
+) -> None:
+    """Measure solvers: seconds, kernel passes, memory and exactness, each in a process of its own.
+
+    A run that was stopped goes on from the results in the folder.
+    """
+    from pipelines.bench.report import LEGEND, screen_table
+    from pipelines.bench.run import run_benchmark
+
+    with _reporter() as reporter:
+        sheets, failed = run_benchmark(
+            name, out, reporter, size=size, data=data, repeat=repeat, limit=limit, overwrite=overwrite
+        )
+    for filled in sheets:
+        output.print(screen_table(filled))
+    print(LEGEND)
+    print(f"tables  {out / 'RESULTS.md'}")
+    if failed:
+        notes.print(f"error: {failed} of the measurements failed; the tables say how", style="red")
+        raise typer.Exit(EXIT_FAILURE)
+
+
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 

@@ -1,1 +1,1 @@
-"""Benchmarks: seconds, kernel passes and residuals side by side in one run."""
+"""Benchmarks: tables of measurements, one module each, every measurement in a process of its own."""

@@ -1,0 +1,132 @@
+"""Filled-in tables: for the screen, and RESULTS.md, made from all result files of a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as ScreenTable
+from rich.text import Text
+
+from pipelines.bench.cell import Run, Table
+from pipelines.files import atomic_path
+
+LIMIT_MARK = "/"
+"""In place of every number of what the time limit ended."""
+
+UNKNOWN = "–"
+
+LEGEND = (
+    "How to read the tables: CPU s are the seconds of all threads together. A pass is n² kernel evaluations; one half "
+    "serves where symmetry does. Peak MB is what the work added to the process at most. The residual is the infinity "
+    f"norm of (K + σ²I)α − y, in float64. {LIMIT_MARK} stands for what the time limit ended."
+)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as text.
+
+    Attributes
+    ----------
+    title, note : str
+    headings : list of str
+    rows : list of list of str
+    n_labels : int
+        Columns at the left that hold words.
+    """
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+    n_labels: int
+    note: str
+
+    def is_text(self, column: int) -> bool:
+        """Whether a column holds words: labels, and the remarks at the right."""
+        return column < self.n_labels or column == len(self.headings) - 1
+
+
+def sheet(table: Table, summaries: list[Run | None]) -> Sheet:
+    """Fill in a table with one summary a row; None is still to be measured."""
+    rows = []
+    for row, summary in zip(table.rows, summaries, strict=True):
+        numbers = [_number(summary, column.measure, column.format) for column in table.columns]
+        rows.append([*row.labels, *numbers, _remark(summary)])
+    headings = [*table.labels, *(column.heading for column in table.columns), ""]
+    return Sheet(table.title, headings, rows, len(table.labels), table.note)
+
+
+def _number(summary: Run | None, measure: str, style: str) -> str:
+    if summary is None:
+        return ""
+    if summary.outcome == "limit":
+        return LIMIT_MARK
+    value = summary.measures.get(measure)
+    return UNKNOWN if value is None else format(value, style)
+
+
+def _remark(summary: Run | None) -> str:
+    if summary is None:
+        return "not measured yet"
+    if summary.outcome != "done":
+        return summary.remark
+    parts = ["" if summary.measures.get("converged", True) else "above the tolerance", summary.measures.get("remark")]
+    return "; ".join(str(part) for part in parts if part)
+
+
+def screen_table(filled: Sheet) -> ScreenTable:
+    """Return the table for the screen, the note and the remarks below it: beside it they would not fit."""
+    remarks: dict[str, list[str]] = {}
+    for row in filled.rows:
+        if row[-1]:
+            remarks.setdefault(row[-1], []).append(" ".join(row[: filled.n_labels]))
+    below = [filled.note, *(f"{remark}: {'; '.join(rows)}" for remark, rows in remarks.items())]
+    # Text, as rich would read [brackets] as markup; without rules, as ten columns must fit 80 characters.
+    shown = ScreenTable(
+        title=Text(filled.title),
+        caption=Text("\n".join(line for line in below if line)),
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        padding=0,
+        show_edge=False,
+    )
+    for column, heading in enumerate(filled.headings[:-1]):
+        shown.add_column(heading, justify="left" if filled.is_text(column) else "right", no_wrap=True)
+    for row in filled.rows:
+        shown.add_row(*(Text(cell) for cell in row[:-1]))
+    return shown
+
+
+def markdown_table(filled: Sheet) -> str:
+    """Return the table as Markdown, its title and note as text."""
+    rules = ["---" if filled.is_text(column) else "---:" for column in range(len(filled.headings))]
+    lines = [_line(cells) for cells in (filled.headings, rules, *filled.rows)]
+    return "\n".join([f"### {filled.title}", "", *lines, *(["", filled.note] if filled.note else [])])
+
+
+def _line(cells: list[str]) -> str:
+    # A remark may be any library's words.
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def write_markdown(path: Path, results: list[dict[str, Any]]) -> None:
+    """Write all benchmarks' tables to one file.
+
+    Parameters
+    ----------
+    path : Path
+    results : list of dict
+        As `read_results` returns them.
+    """
+    parts = ["# Benchmarks", LEGEND]
+    for held in results:
+        command = f"pose bench {held['benchmark']} --size {held['size']}"
+        machine = ", ".join(f"{name} {value}" for name, value in held["machine"].items())
+        parts.append(f"## {held['benchmark']}, {held['size']}")
+        parts.append(f"`{command}`, version {held['version']}; {machine}.")
+        parts += [markdown_table(Sheet(**table)) for table in held["tables"]]
+    with atomic_path(path) as temporary:
+        temporary.write_text("\n\n".join(parts) + "\n")

@@ -1,0 +1,147 @@
+"""The results of one benchmark: a JSON file, written after every measurement, from which a stopped run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipelines.bench.cell import Cell, FloatArray, Row, Run, Table, Value
+from pipelines.bench.report import Sheet, sheet
+from pipelines.errors import UsageError
+from pipelines.files import atomic_path
+from pose.errors import DataError
+
+FORMAT = 1
+
+
+class Results:
+    """What has been measured so far.
+
+    Parameters
+    ----------
+    path : Path
+        The JSON file. Arrays lie in a folder beside it.
+    heading : dict
+        `benchmark`, `size`, `version` and `machine`: results of others are not continued.
+    overwrite : bool
+        Begin anew whatever is there.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    UsageError
+        If it is of another version or machine.
+    """
+
+    def __init__(self, path: Path, heading: dict[str, Any], overwrite: bool) -> None:
+        self.path, self._heading = path, heading
+        self._cells: dict[str, tuple[Cell, list[Run]]] = {}
+        if path.exists() and not overwrite:
+            self._load()
+
+    def runs(self, cell: Cell) -> list[Run]:
+        """Return the measurements of a cell."""
+        return self._cells[cell.key][1] if cell.key in self._cells else []
+
+    def put(self, cell: Cell, runs: list[Run]) -> None:
+        """Replace the measurements of a cell."""
+        self._cells[cell.key] = (cell, runs)
+
+    def arrays_path(self, cell: Cell) -> Path:
+        """Return where the arrays of a cell are kept."""
+        digest = hashlib.sha256(cell.key.encode()).hexdigest()[:16]
+        return self.path.with_suffix(".arrays") / f"{digest}.npz"
+
+    def sheets(self, tables: list[Table]) -> list[Sheet]:
+        """Return the tables, filled in as far as they are."""
+        return [sheet(table, [self._summary(row) for row in table.rows]) for table in tables]
+
+    def write(self, tables: list[Table]) -> None:
+        """Write the file, the filled-in tables included."""
+        cells = [
+            {"task": cell.task, "parameters": cell.parameters, "runs": [asdict(run) for run in runs]}
+            for cell, runs in self._cells.values()
+        ]
+        sheets = [asdict(filled) for filled in self.sheets(tables)]
+        content = {"format": FORMAT, **self._heading, "tables": sheets, "cells": cells}
+        with atomic_path(self.path) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, allow_nan=False))
+
+    def _load(self) -> None:
+        held = read_results(self.path)
+        if any(held[key] != value for key, value in self._heading.items()):
+            raise UsageError(
+                f"{self.path}: holds results of another version or machine; --overwrite replaces them, --out goes "
+                f"elsewhere"
+            )
+        try:
+            for entry in held["cells"]:
+                self.put(Cell(entry["task"], entry["parameters"]), [Run(**run) for run in entry["runs"]])
+        except (TypeError, KeyError) as error:
+            raise _damaged(self.path) from error
+
+    def _summary(self, row: Row) -> Run | None:
+        """Return the medians of a row's measurements, or how it failed; None where nothing is known yet."""
+        if row.cell is None:
+            return Run("unavailable", 0.0, remark=row.missing)
+        runs = self.runs(row.cell)
+        failed = [run for run in runs if run.outcome != "done"]
+        if failed or not runs:
+            return failed[0] if failed else None
+        compared: dict[str, Value] = {}
+        for comparison in row.comparisons:
+            ours = self._array(row.cell, comparison.array)
+            reference = self._array(comparison.reference, comparison.array)
+            if ours is not None and reference is not None:
+                compared[comparison.measure] = comparison.distance(ours, reference)
+        return Run("done", runs[0].limit, medians(runs) | compared)
+
+    def _array(self, cell: Cell, name: str) -> FloatArray | None:
+        path = self.arrays_path(cell)
+        if not path.is_file() or not self.runs(cell):
+            return None
+        with np.load(path, allow_pickle=False) as held:
+            return np.asarray(held[name], dtype=np.float64)
+
+
+def medians(runs: list[Run]) -> dict[str, Value]:
+    """Return the median of each number over the runs; of words the first, of truths whether all are true."""
+    found: dict[str, Value] = {}
+    for name, first in runs[0].measures.items():
+        values = [run.measures.get(name) for run in runs]
+        if isinstance(first, bool):
+            found[name] = all(values)
+        elif isinstance(first, str) or first is None:
+            found[name] = first
+        else:
+            found[name] = statistics.median(value for value in values if isinstance(value, int | float))
+    return found
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Return what a results file holds.
+
+    Raises
+    ------
+    DataError
+        If it is none, or of another format.
+    """
+    try:
+        held = json.loads(path.read_text())
+        known = held["format"] == FORMAT and {"benchmark", "size", "version", "machine", "tables", "cells"} <= set(held)
+    except (ValueError, TypeError, KeyError):
+        known = False
+    if not known:
+        raise _damaged(path)
+    return dict(held)
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(f"{path}: not a results file of this version; --overwrite replaces it")

@@ -242,7 +242,9 @@ def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) ->
 @app.command()
 def bench(
     name: Annotated[str, typer.Argument(help="The benchmark: solvers.")],
-    size: Annotated[str, typer.Option(help="full (hours), or quick (a tenth of the samples, minutes).")] = "full",
+    size: Annotated[
+        str, typer.Option(help="full (an hour or more), or quick (a tenth of the samples, two minutes).")
+    ] = "full",
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of kin40k.npz, calhouse.npz, histosc.npz. Default: simulated data alone."),
@@ -258,7 +260,7 @@ def bench(
 
     A run that was stopped goes on from the results in the folder.
     """
-    from pipelines.bench.report import LEGEND, screen_table
+    from pipelines.bench.report import LEGEND, below, screen_table
     from pipelines.bench.run import run_benchmark
 
     with _reporter() as reporter:
@@ -267,6 +269,7 @@ def bench(
         )
     for filled in sheets:
         output.print(screen_table(filled))
+        print("\n".join(below(filled)), end="\n\n")
     print(LEGEND)
     print(f"tables  {out / 'RESULTS.md'}")
     if failed:

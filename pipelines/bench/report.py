@@ -78,26 +78,24 @@ def _remark(summary: Run | None) -> str:
 
 
 def screen_table(filled: Sheet) -> ScreenTable:
-    """Return the table for the screen, the note and the remarks below it: beside it they would not fit."""
-    remarks: dict[str, list[str]] = {}
-    for row in filled.rows:
-        if row[-1]:
-            remarks.setdefault(row[-1], []).append(" ".join(row[: filled.n_labels]))
-    below = [filled.note, *(f"{remark}: {'; '.join(rows)}" for remark, rows in remarks.items())]
+    """Return the table for the screen, its note and remarks left to `below`: beside it they would not fit."""
     # Text, as rich would read [brackets] as markup; without rules, as ten columns must fit 80 characters.
-    shown = ScreenTable(
-        title=Text(filled.title),
-        caption=Text("\n".join(line for line in below if line)),
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-        padding=0,
-        show_edge=False,
-    )
+    shown = ScreenTable(title=Text(filled.title), box=SIMPLE_HEAD, padding=0, show_edge=False)
     for column, heading in enumerate(filled.headings[:-1]):
         shown.add_column(heading, justify="left" if filled.is_text(column) else "right", no_wrap=True)
     for row in filled.rows:
         shown.add_row(*(Text(cell) for cell in row[:-1]))
     return shown
+
+
+def below(filled: Sheet) -> list[str]:
+    """Return the lines that go below the table on the screen: the note, and each remark with the rows it is of."""
+    remarks: dict[str, list[str]] = {}
+    for row in filled.rows:
+        if row[-1]:
+            remarks.setdefault(row[-1], []).append(" ".join(row[: filled.n_labels]))
+    lines = [filled.note, *(f"{remark}: {'; '.join(rows)}" for remark, rows in remarks.items())]
+    return [line for line in lines if line]
 
 
 def markdown_table(filled: Sheet) -> str:

@@ -82,7 +82,7 @@ class _Rows:
 
 
 def _in_mb(budget: Budget) -> str:
-    return budget if budget == "auto" else f"{budget / 1e6:,.0f} MB"
+    return budget if budget == "auto" else f"{budget / 1e6:,g} MB"
 
 
 def _small_budgets(make: _Rows) -> Table:

@@ -1,0 +1,89 @@
+"""A measurement in a process of its own: whatever happens there is an answer."""
+
+import numpy as np
+import pytest
+
+from pipelines.bench.cell import Cell
+from pipelines.bench.process import measure_apart
+
+TASKS = """
+import ctypes, os, time
+import numpy as np
+from pipelines.bench.cell import Finding, Job, UnavailableError
+
+def allocate(parameters, data, seed):
+    print('{"event": "answer", "outcome": "error"}', flush=True)  # as a library may
+    earlier = np.ones(20_000_000)  # 160 MB that the work does not take
+    del earlier
+    return Job(
+        lambda: np.ones(parameters["numbers"]),
+        lambda found: Finding({"sum": float(found.sum()), "seed": seed, "data": str(data)}, {"few": found[:3]}),
+    )
+
+def fail(parameters, data, seed):
+    raise ValueError("two\\nlines")
+
+def lack(parameters, data, seed):
+    raise UnavailableError("not installed")
+
+def sleep(parameters, data, seed):
+    return Job(lambda: time.sleep(600), lambda _: Finding({}))
+
+def leave(parameters, data, seed):
+    return Job(lambda: os._exit(3), lambda _: Finding({}))
+
+def crash(parameters, data, seed):
+    return Job(lambda: ctypes.string_at(0), lambda _: Finding({}))
+
+def infinite(parameters, data, seed):
+    return Job(lambda: None, lambda _: Finding({"value": float("nan")}))
+"""
+
+
+@pytest.fixture
+def measure(tmp_path, monkeypatch):
+    (tmp_path / "bench_fakes.py").write_text(TASKS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    def call(task, limit=300.0, seed=0, data=None, **parameters):
+        return measure_apart(Cell(f"bench_fakes:{task}", parameters), data, seed, limit, tmp_path / "arrays.npz")
+
+    return call
+
+
+def test_a_measurement_has_time_memory_and_what_the_task_found(measure, tmp_path):
+    run = measure("allocate", numbers=5_000_000, seed=4, data=tmp_path)
+    assert (run.outcome, run.remark) == ("done", "")
+    assert run.measures["sum"] == 5_000_000
+    assert (run.measures["seed"], run.measures["data"]) == (4, str(tmp_path))
+    assert run.measures["seconds"] > 0
+    assert run.measures["cpu_seconds"] >= 0
+    # 40 MB, and little else: neither the interpreter nor what was freed before.
+    assert 39 < run.measures["peak_mb"] < 50
+    with np.load(tmp_path / "arrays.npz") as held:
+        np.testing.assert_array_equal(held["few"], np.ones(3))
+
+
+def test_the_time_limit_is_the_works_alone_and_ends_it(measure):
+    run = measure("sleep", limit=0.05)
+    assert (run.outcome, run.limit) == ("limit", 0.05)
+    assert run.remark == "not done in 0.05 s"
+    assert run.measures == {}
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome", "remark"),
+    [
+        ("fail", "error", "ValueError: two lines"),
+        ("lack", "unavailable", "not installed"),
+        ("leave", "error", "exit code 3: no message"),
+        ("crash", "error", "killed by SIGSEGV"),
+        ("infinite", "error", "ValueError: Out of range float values are not JSON compliant"),
+        ("nothing", "error", "has no attribute 'nothing'"),
+    ],
+)
+def test_what_fails_says_so_in_one_line(measure, task, outcome, remark):
+    run = measure(task)
+    assert run.outcome == outcome
+    assert remark in run.remark
+    assert "\n" not in run.remark

@@ -1,0 +1,227 @@
+"""A benchmark from the request to its tables: what is measured, what is kept, what is shown."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from gbcd import SOLVERS
+from pipelines import cli
+from pipelines.bench import run as bench
+from pipelines.bench import solvers
+from pipelines.bench.cell import Cell, Column, Comparison, Row, Run, Table
+from pipelines.bench.peers import PEERS
+from pipelines.bench.problems import Catalogue
+from pipelines.bench.report import below, screen_table, sheet
+from pipelines.bench.results import Results, medians
+from pipelines.errors import UsageError
+from pipelines.progress import Silent
+from pose.errors import DataError
+
+# A task that leaves a mark each time it is done, so that a test can count.
+TASKS = """
+import time
+from pathlib import Path
+import numpy as np
+from pipelines.bench.cell import Finding, Job
+
+def work(parameters, data, seed):
+    with (Path(__file__).parent / "done.txt").open("a") as marks:
+        marks.write(parameters["name"] + "\\n")
+    if parameters["name"] == "bad":
+        raise RuntimeError("[red] a|b")
+    def sleep():
+        time.sleep(600 if parameters["name"] == "slow" else 0)
+    value = parameters["value"]
+    return Job(sleep, lambda _: Finding({"value": value + seed}, {"values": np.arange(3.0) * seed + value}))
+"""
+COLUMNS = (Column("value", "value", ".1f"), Column("difference", "difference", ".1f"))
+
+
+def cell(name, value=0.0):
+    return Cell("bench_fakes:work", {"name": name, "value": value})
+
+
+def table(*cells):
+    compared = (Comparison("difference", "values", cells[0], lambda a, b: float(np.abs(a - b).max())),)
+    rows = [Row((c.parameters["name"],), c, comparisons=compared) for c in cells]
+    return Table("Fakes", ("what",), COLUMNS, (*rows, Row(("elsewhere",), None, "needs --data")), "A note.")
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch):
+    (tmp_path / "bench_fakes.py").write_text(TASKS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    out = tmp_path / "out"
+
+    def call(*cells, **options):
+        monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(*cells)])
+        (tmp_path / "done.txt").write_text("")
+        sheets, failed = bench.run_benchmark("fakes", out, Silent(), **options)
+        return sheets[0].rows, failed, (tmp_path / "done.txt").read_text().split()
+
+    call.out = out
+    return call
+
+
+def test_each_cell_is_measured_and_written(start):
+    rows, failed, done = start(cell("a", 1.0), cell("b", 3.0), cell("a", 1.0))
+    assert done == ["a", "b"]
+    assert failed == 0
+    assert rows == [
+        ["a", "1.0", "0.0", ""],
+        ["b", "3.0", "2.0", ""],
+        ["a", "1.0", "0.0", ""],
+        ["elsewhere", "–", "–", "needs --data"],
+    ]
+    held = json.loads((start.out / "fakes-full.json").read_text())
+    assert [entry["parameters"]["name"] for entry in held["cells"]] == ["a", "b"]
+    assert held["tables"][0]["rows"] == rows
+    text = (start.out / "RESULTS.md").read_text()
+    assert "| b | 3.0 | 2.0 |  |" in text
+    assert "| what | value | difference |  |\n| --- | ---: | ---: | --- |" in text
+    assert held["machine"]["numpy"] == np.__version__
+    assert str(start.out) not in text + json.dumps(held)
+
+
+def test_a_later_run_measures_only_what_is_new(start):
+    start(cell("a", 1.0))
+    assert start(cell("a", 1.0), cell("b"))[2] == ["b"]
+    assert start(cell("a", 1.0), cell("b"), overwrite=True)[2] == ["a", "b"]
+    assert start(cell("a", 2.0))[2] == ["a"]
+    assert start(cell("a", 2.0), size="quick")[2] == ["a"]
+    text = (start.out / "RESULTS.md").read_text()
+    assert "## fakes, full" in text
+    assert "## fakes, quick" in text
+
+
+def test_repeated_measurements_give_medians_and_go_on_from_those_there(start):
+    start(cell("a"))
+    rows, _, done = start(cell("a"), repeat=3)
+    assert done == ["a", "a"]
+    assert rows[0] == ["a", "1.0", "0.0", ""]  # the seeds are 0, 1 and 2
+
+
+def test_what_took_too_long_is_tried_again_with_more_time_only(start):
+    rows, failed, done = start(cell("slow"), limit=0.2, repeat=3)
+    assert rows[0] == ["slow", "/", "/", "not done in 0.2 s"]
+    assert (failed, done) == (0, ["slow"])
+    assert start(cell("slow"), limit=0.1)[2] == []
+    assert start(cell("slow"), limit=0.3)[2] == ["slow"]
+
+
+def test_what_failed_is_counted_shown_and_tried_again(start):
+    for _ in range(2):
+        rows, failed, done = start(cell("bad"), cell("a"))
+        assert rows[0] == ["bad", "–", "–", "RuntimeError: [red] a|b"]
+        assert (failed, done[0]) == (1, "bad")
+    assert "RuntimeError: [red] a\\|b" in (start.out / "RESULTS.md").read_text()
+
+
+def test_results_of_another_version_are_not_mixed_in(start):
+    start(cell("a"))
+    path = start.out / "fakes-full.json"
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, "version": "0.0.1"}))
+    with pytest.raises(UsageError, match="another version or machine; --overwrite"):
+        start(cell("a"))
+    assert start(cell("a"), overwrite=True)[2] == ["a"]
+    for damaged in ("", "[]", "{}", json.dumps({**held, "format": 0}), json.dumps({**held, "cells": [{}]})):
+        path.write_text(damaged)
+        with pytest.raises(DataError, match=r"fakes-full\.json: not a results file"):
+            start(cell("a"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"size": "huge"}, "--size huge: there are full, quick"),
+        ({"repeat": 0}, "--repeat 0"),
+        ({"limit": 0.0}, "--limit 0"),
+        ({"limit": float("nan")}, "--limit nan"),
+    ],
+)
+def test_requests_that_cannot_be(start, options, message):
+    with pytest.raises(UsageError, match=message):
+        start(cell("a"), **options)
+
+
+def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch, capsys):
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["pose", "bench", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as exit_:
+            code = exit_.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    code, _, err = command("nothing")
+    assert (code, err) == (2, "error: nothing: there is no such benchmark, but solvers\n")
+    code, _, err = command("solvers", "--data", tmp_path / "nowhere")
+    assert code == 2
+    assert err.count("\n") == 1
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(cell("a", 1.0))])
+    code, out, err = command("fakes", "--out", tmp_path / "results")
+    assert code == 0
+    assert "Fakes" in out
+    assert "needs --data: elsewhere" in out
+    assert err.startswith("a: ")
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(cell("bad"))])
+    code, out, err = command("fakes", "--out", tmp_path / "results")
+    assert code == 1
+    assert "RuntimeError: [red] a|b: bad" in out
+    assert err.splitlines()[-1] == "error: 1 of the measurements failed; the tables say how"
+
+
+def test_medians_of_numbers_words_and_truths():
+    measures = [
+        {"x": 1, "word": "p", "true": True, "none": None},
+        {"x": 5, "word": "q", "true": False, "none": None},
+        {"x": 2, "word": "q", "true": True, "none": None},
+    ]
+    assert medians([Run("done", 1.0, m) for m in measures]) == {"x": 2, "word": "p", "true": False, "none": None}
+
+
+def test_what_is_not_measured_yet_or_not_converged_is_said():
+    measured = Run("done", 1.0, {"value": 2.0, "converged": False, "remark": "by gbcd"})
+    filled = sheet(table(cell("a"), cell("b")), [None, measured, Run("unavailable", 0.0, remark="[x]")])
+    assert filled.rows[0] == ["a", "", "", "not measured yet"]
+    assert filled.rows[1] == ["b", "2.0", "–", "above the tolerance; by gbcd"]
+    assert len(screen_table(filled).columns) == 3
+    assert below(filled) == [
+        "A note.",
+        "not measured yet: a",
+        "above the tolerance; by gbcd: b",
+        "[x]: elsewhere",
+    ]
+
+
+def test_the_solvers_benchmark_asks_for_what_there_is(tmp_path):
+    catalogue = Catalogue(None, tmp_path / "fitted.json", Silent())
+    full, quick = solvers.tables("full", catalogue), solvers.tables("quick", catalogue)
+    assert len(full) == len(quick) == 6
+    missing = {row.labels[0] for made in full for row in made.rows if row.cell is None}
+    assert missing == {"kin40k", "calhouse", "histosc", "histosc_like"}
+    assert {row.labels[0] for made in quick for row in made.rows} == {"friedman1", "arm8", "friedman1_45"}
+    for made in (*full, *quick):
+        assert all(len(row.labels) == len(made.labels) for row in made.rows)
+        for row in made.rows:
+            if row.cell is not None:
+                wanted = row.cell.parameters
+                assert wanted.get("solver", "gbcd") in SOLVERS
+                assert wanted.get("peer", "scipy") in PEERS
+                assert wanted["problem"]["n"] <= (10_000 if made in quick else 100_000)
+                assert str(tmp_path) not in row.cell.key
+
+
+def test_results_keep_the_cells_of_other_tables(tmp_path):
+    heading = {"benchmark": "b", "size": "full", "version": "1", "machine": {}}
+    results = Results(tmp_path / "b-full.json", heading, overwrite=False)
+    results.put(cell("a"), [Run("done", 1.0, {"value": 1.0})])
+    results.write([])
+    again = Results(tmp_path / "b-full.json", heading, overwrite=False)
+    assert again.runs(cell("a")) == [Run("done", 1.0, {"value": 1.0})]
+    assert again.runs(cell("b")) == []

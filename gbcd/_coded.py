@@ -38,6 +38,11 @@ class CodedArray:
         return float(np.mean(self._steps.astype(np.float64) ** 2)) / 12
 
     @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return self._codes.nbytes + self._lows.nbytes + self._steps.nbytes
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(a, b)."""
         a, b = self._codes.shape

@@ -13,23 +13,23 @@ from gbcd._arrays import FloatArray
 from gbcd._coded import CodedArray
 from gbcd._tiles import spans
 
-TILE = 512
-"""Rows and columns of a tile: 0.5 MiB of codes, 1 MiB of float32."""
+TILE = {2: 512, 4: 512, 8: 256}
+"""Rows and columns of a tile by the bytes of a value: at most 1 MiB, which stays in a second-level cache."""
 
 CODED = np.dtype(np.uint16)
 
 Pair = tuple[slice, slice]
 
 
-def tile_pairs(n: int) -> list[Pair]:
+def tile_pairs(n: int, dtype: np.dtype[np.generic]) -> list[Pair]:
     """Return rows and columns of the tiles that cover one half of an (n, n) matrix, its diagonal included."""
-    pieces = spans(n, TILE)
+    pieces = spans(n, TILE[dtype.itemsize])
     return [(i, j) for a, i in enumerate(pieces) for j in pieces[: a + 1]]
 
 
 def half_bytes(n: int, dtype: np.dtype[np.generic]) -> int:
     """Return the bytes of all tiles together."""
-    return n * (n + min(n, TILE)) // 2 * dtype.itemsize
+    return n * (n + min(n, TILE[dtype.itemsize])) // 2 * dtype.itemsize
 
 
 class KeptTiles:
@@ -54,7 +54,7 @@ class KeptTiles:
 
     def __init__(self, n: int, dtype: np.dtype[np.generic], budget: int) -> None:
         self.dtype = dtype
-        pairs = tile_pairs(n)
+        pairs = tile_pairs(n, dtype)
         sizes = np.array([(i.stop - i.start) * (j.stop - j.start) for i, j in pairs], dtype=np.int64)
         self.n_kept = int(np.searchsorted(np.cumsum(sizes) * dtype.itemsize, max(budget, 0), side="right"))
         self.share = float(sizes[: self.n_kept].sum() / sizes.sum())

@@ -26,9 +26,16 @@ from gbcd.system import KernelSystem
 DRAWS = 512
 """Candidates drawn between two updates of the factor; some are rejected."""
 
-MIN_SCHUR = 1e-5
-"""Of K's diagonal: below it a pivot is mostly float32 rounding."""
+COLUMN_ERROR = 2e-7
+CODED_COLUMN_ERROR = 4.4e-6
+"""Standard deviations of the rounding of an entry of L, in float32 and as codes."""
 
+MAX_COLUMN_ROUNDING = 0.3
+MAX_CODED_ROUNDING = 0.05
+"""Of sqrt(noise): what the rounding of one column divided by the root of its pivot may amount to, and that of all of L
+when it is turned into codes. Beyond it P is no longer below Kbar."""
+
+MUCH = 10.0
 ROWS = 1024
 LANES = 16
 
@@ -53,11 +60,15 @@ class ColumnFactor:
         self.schur: Float64Array = system.diag() - system.noise
         self._system = system
         self._rng = rng
-        self._floor = MIN_SCHUR * float(self.schur.max())
+        spread = float(self.schur.max())
+        self._root_noise = float(np.sqrt(system.noise / spread))
+        # A pivot this small makes the rounding of its column, divided by its root, a good part of sqrt(noise).
+        scale = spread * system.n / (MAX_COLUMN_ROUNDING * self._root_noise) ** 2
+        self._floor = scale * COLUMN_ERROR**2
+        self._coded_floor = scale * CODED_COLUMN_ERROR**2
         self._pieces = spans(system.n, ROWS)
-        # The columns of each call of `grow`, in pieces of rows, as 16-bit codes: what is rounded off is small beside
-        # sqrt(noise), and reading L limits the speed of the preconditioner.
-        self._panels: list[list[CodedArray]] = []
+        # The columns of each call of `grow`, in pieces of rows.
+        self._panels: list[list[FloatArray | CodedArray]] = []
 
     @property
     def trace(self) -> float:
@@ -80,7 +91,21 @@ class ColumnFactor:
     @property
     def bytes(self) -> int:
         """Bytes that L takes."""
-        return 2 * len(self.schur) * self.rank
+        return sum(piece.nbytes for panel in self._panels for piece in panel)
+
+    @property
+    def leaves_much(self) -> bool:
+        """Whether what is left of K is far above the rounding of codes, so that L can be turned into codes early."""
+        return self.trace > MUCH * self._coded_floor
+
+    def compress(self) -> None:
+        """Turn L into 16-bit codes, if their rounding is small beside sqrt(noise): reading L limits the speed of P."""
+        rounding = CODED_COLUMN_ERROR * (np.sqrt(len(self.schur)) + np.sqrt(self.rank))
+        if rounding > MAX_CODED_ROUNDING * self._root_noise:
+            return
+        self._floor = max(self._floor, self._coded_floor)
+        for panel in self._panels:
+            panel[:] = [piece if isinstance(piece, CodedArray) else CodedArray(piece) for piece in panel]
 
     def products(self, V: Float64Array) -> Float64Array:
         """Return L' V in float64, (rank, q)."""
@@ -140,7 +165,8 @@ class ColumnFactor:
             out = np.empty((len(index), panel[0].shape[1]), dtype=np.float32)
             for p in np.unique(piece):
                 here = piece == p
-                out[here] = panel[p].rows(within[here])
+                source = panel[p]
+                out[here] = source.rows(within[here]) if isinstance(source, CodedArray) else source[within[here]]
             result.append(out)
         return result
 
@@ -175,7 +201,6 @@ class ColumnFactor:
         columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(np.float32, copy=False)
         earlier = [rows.T.copy() for rows in self.rows(pivots)]
         lower = corner.astype(np.float32)
-        panel: list[CodedArray | None] = [None] * len(self._pieces)
 
         def work(pieces: Iterator[int]) -> None:
             room = self._room()
@@ -189,25 +214,29 @@ class ColumnFactor:
                 allowed = np.minimum(1, np.sqrt(self.schur[i] / np.maximum(squares, np.finfo(np.float64).tiny)))
                 columns[i] *= allowed[:, None].astype(np.float32)
                 self.schur[i] -= np.minimum(squares, self.schur[i])
-                panel[p] = CodedArray(columns[i])
 
         parallel(work, range(len(self._pieces)))
         self.schur[pivots] = 0
-        self._panels.append([piece for piece in panel if piece is not None])
+        self._panels.append([columns[i] for i in self._pieces])
         self.rank += len(pivots)
 
 
-def _decoded(piece: CodedArray, room: FloatArray) -> FloatArray:
+def _decoded(piece: FloatArray | CodedArray, room: FloatArray) -> FloatArray:
+    if not isinstance(piece, CodedArray):
+        return piece
     a, b = piece.shape
     return piece.values(room[: a * b].reshape(a, b))
 
 
-def _product(piece: CodedArray, right: FloatArray, room: FloatArray) -> FloatArray:
-    return piece.product(right[:, 0])[:, None] if right.shape[1] == 1 else _decoded(piece, room) @ right
+def _product(piece: FloatArray | CodedArray, right: FloatArray, room: FloatArray) -> FloatArray:
+    if isinstance(piece, CodedArray) and right.shape[1] == 1:
+        return piece.product(right[:, 0])[:, None]
+    product: FloatArray = _decoded(piece, room) @ right
+    return product
 
 
-def _transposed_product(piece: CodedArray, left: FloatArray, room: FloatArray) -> FloatArray:
-    if left.shape[1] == 1:
+def _transposed_product(piece: FloatArray | CodedArray, left: FloatArray, room: FloatArray) -> FloatArray:
+    if isinstance(piece, CodedArray) and left.shape[1] == 1:
         return piece.transposed_product(left[:, 0])[:, None]
     product: FloatArray = _decoded(piece, room).T @ left
     return product
@@ -225,6 +254,7 @@ class Preconditioner:
     """
 
     def __init__(self, factor: ColumnFactor, noise: float) -> None:
+        factor.compress()
         self._factor = factor
         self._noise = noise
         inner = factor.gram()

@@ -415,10 +415,10 @@ class KernelSystem:
         )
 
     def _fill_symmetric(self, matrix: FloatArray) -> None:
-        pairs = tile_pairs(self.n)
+        pairs = tile_pairs(self.n, np.dtype(np.float64))
 
         def work(pieces: Iterator[Pair]) -> None:
-            room = np.empty(min(self.n, TILE) ** 2)
+            room = np.empty(min(self.n, TILE[8]) ** 2)
             for i, j in pieces:
                 # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
                 # is used so often that the difference shows as drift.

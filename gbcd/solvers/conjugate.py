@@ -17,9 +17,6 @@ from gbcd.preconditioner import Preconditioner
 from gbcd.solvers.block import SAFETY
 from gbcd.solvers.result import Progress
 
-WINDOW = 20
-"""Earlier directions a step is kept conjugate to."""
-
 MAX_DRIFT = 0.5
 """Of the running gradient: beyond it the gradient is evaluated afresh."""
 
@@ -61,7 +58,7 @@ class Directions:
 
 
 def conjugate_descent(
-    progress: Progress, preconditioner: Preconditioner, max_steps: float = np.inf, window: int = WINDOW
+    progress: Progress, preconditioner: Preconditioner, window: int, max_steps: float = np.inf
 ) -> tuple[Float64Array, Float64Array]:
     """Descend until the float64 residual is within the tolerance, a limit is reached, or rounding stops it.
 
@@ -69,10 +66,10 @@ def conjugate_descent(
     ----------
     progress : Progress
     preconditioner : Preconditioner
-    max_steps : float
-        Steps after which to give up.
     window : int
         Earlier directions a step is kept conjugate to.
+    max_steps : float
+        Steps after which to give up.
 
     Returns
     -------

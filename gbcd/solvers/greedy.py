@@ -9,11 +9,12 @@ from gbcd.preconditioner import ColumnFactor, Preconditioner
 from gbcd.selection import GreedyPool
 from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.solvers.conjugate import conjugate_descent
-from gbcd.solvers.plan import Plan, block_seconds, grow_to_best_rank
+from gbcd.solvers.plan import Plan, block_seconds, grow_to_best_rank, window
 from gbcd.solvers.result import Progress
 
 PATIENCE = 4.0
-"""Full-vector steps are given up after this many times their forecast number."""
+MIN_PATIENCE = 60.0
+"""Full-vector steps are given up after this many times their forecast number, but not before this number."""
 
 
 class GreedySolve:
@@ -56,9 +57,11 @@ class GreedySolve:
         progress, system = self._progress, self._progress.system
         if self._factor is None:
             return block_descent(progress, GreedyPool(), self._block_size, self._rng)
-        system.keep_half(self._plan.reserved, self._plan.coded)
+        system.keep_half(self._plan.reserved if self._plan.keep else system.room, self._plan.coded)
         preconditioner = Preconditioner(self._factor, system.noise)
-        alpha, G = conjugate_descent(progress, preconditioner, max_steps=PATIENCE * self._plan.steps)
+        kept = window(system, progress.Y.shape[1])
+        patience = max(PATIENCE * self._plan.steps, MIN_PATIENCE)
+        alpha, G = conjugate_descent(progress, preconditioner, kept, max_steps=patience)
         if system.gradient_norm(G) <= progress.tol or progress.exhausted:
             return alpha, G
         # Blocks solve exactly, however ill-conditioned the rest: they get on where the forecast was wrong.

@@ -7,6 +7,7 @@ that is wrong costs time, never accuracy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,15 @@ APPLY_OUTPUT = 5e-11
 GROW = 1.3e-11
 """Seconds the factor and its Gram matrix take for each n rank^2."""
 
+WINDOW = 20
+"""Earlier directions a step is kept conjugate to, float32 pairs."""
+
+WINDOW_SHARE = 16
+"""All of them take at most one part in so many of the memory budget."""
+
+WORK_BYTES = 96
+"""Of the descent's other vectors, for each row and output."""
+
 CODED_STEPS = 2.2
 """Codes need restarts: for each unit of their rounding over the noise, this part more steps."""
 
@@ -42,11 +52,16 @@ BLOCK_OVERHEAD = 4e-9
 FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
 
+SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
+"""Part of the time that a GiB of kept values must save, and its limits: memory is left to others where it helps little."""
+
 LOOK_AHEAD = 1.25
-TIE = 1.05
+TIE = 1.15
 """Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations."""
 
 MIN_RANK = 256
+
+MIN_DRAWS = 64
 
 MIN_ROOM = 8 << 20
 """Bytes that a small system's preconditioner may take whatever the budget."""
@@ -66,12 +81,15 @@ class Plan:
         Bytes the preconditioner takes.
     coded : bool
         Keep K as 16-bit codes.
+    keep : bool
+        Keep of K what fits.
     """
 
     steps: float
     seconds: float
     reserved: int
     coded: bool
+    keep: bool
 
 
 def forecast_steps(n: int, left: float) -> float:
@@ -91,29 +109,42 @@ def forecast_steps(n: int, left: float) -> float:
     return float(6 + 11 * np.sqrt(n / 1e4) * left**0.75)
 
 
+def window(system: KernelSystem, n_outputs: int) -> int:
+    """Return how many earlier directions to keep: 20, fewer where they would take a good part of the budget."""
+    affordable = int(system.room / (WINDOW_SHARE * 8 * system.n * n_outputs))
+    return max(2, min(affordable, WINDOW))
+
+
 def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
     """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace."""
     n, d = system.X.shape
-    # L as codes, and the float32 factor of its Gram matrix.
-    reserved = 2 * n * rank + 4 * rank**2
+    # L as codes, the float32 factor of its Gram matrix, and the vectors of the descent.
+    reserved = 2 * n * rank + 4 * rank**2 + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
     room = max(system.room - reserved, 0)
     steps = forecast_steps(n, trace / system.noise)
     evaluate = EVALUATE + EVALUATE_FEATURE * d
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
-    ways = [(system.dtype, steps)] + ([(CODED, (1 + CODED_STEPS * system.code_rounding) * steps)] if system.allows_codes else [])
-    plans = []
+    bare = steps * (n**2 * evaluate + rest)
+    ways: list[tuple[np.dtype[Any], float]] = [(system.dtype, steps)]
+    if system.allows_codes:
+        ways.append((CODED, (1 + CODED_STEPS * system.code_rounding) * steps))
+    forecasts = [(bare, steps, 0.0, False)]
     for kept, count in ways:
-        share = min(1.0, room / half_bytes(n, kept))
-        product = n**2 * (share * READ[kept.itemsize] + (1 - share) * evaluate)
-        plans.append(Plan(count, count * (product + rest), reserved, kept == CODED))
-    return min(plans, key=lambda way: way.seconds)
+        whole = half_bytes(n, kept)
+        share = min(1.0, room / whole)
+        seconds = count * (n**2 * (share * READ[kept.itemsize] + (1 - share) * evaluate) + rest)
+        forecasts.append((seconds, count, share * whole, kept == CODED))
+    seconds, count, size, coded = min(forecasts)
+    if seconds > bare * (1 - np.clip(SAVING * size / 2**30, MIN_SAVING, MAX_SAVING)):
+        return Plan(steps, seconds, reserved, coded=False, keep=False)
+    return Plan(count, seconds, reserved, coded, keep=True)
 
 
 def block_seconds(system: KernelSystem, n_outputs: int) -> float:
     """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
     n, d = system.X.shape
     passes = BLOCK_PASSES * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
-    return float(n**2 * passes)
+    return float(float(n) ** 2 * passes)
 
 
 def cholesky_seconds(system: KernelSystem) -> float:
@@ -123,7 +154,7 @@ def cholesky_seconds(system: KernelSystem) -> float:
     if itemsize * n**2 > system.memory_budget:
         return float(np.inf)
     # A fill and a float64 residual, both of one half.
-    return FACTOR[itemsize] * float(n) ** 3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d)
+    return float(FACTOR[itemsize] * float(n) ** 3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d))
 
 
 def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
@@ -141,10 +172,16 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
     traces = {0: factor.trace}
     here = plan(system, 0, factor.trace, n_outputs)
     room = max(system.room, MIN_ROOM)
-    while factor.rank < n // 2 and here.reserved + 8 * DRAWS * n <= room and factor.grow(min(DRAWS, n)):
+    # The next columns are evaluated beside L: a fifth of the budget at most.
+    draws = int(np.clip(room / (20 * n), MIN_DRAWS, DRAWS))
+    while factor.rank < n // 2 and factor.grow(min(draws, n)):
         rank, trace = factor.rank, factor.trace
         traces[rank] = trace
         here = plan(system, rank, trace, n_outputs)
+        if rank >= MIN_RANK and factor.leaves_much:
+            factor.compress()
+        if here.reserved - 2 * n * rank + factor.bytes + 4 * draws * n > room:
+            break
         if rank < min(MIN_RANK, n // 4):
             continue
         # The trace falls about as a power of the rank: that of the second half of the columns so far.

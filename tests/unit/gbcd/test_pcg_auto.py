@@ -67,10 +67,10 @@ def test_pcg_ends_without_nan_where_rounding_wins(problem, noise, mb):
 
 @pytest.mark.parametrize("n", [1, 2, 50, 700, 1500])
 @pytest.mark.parametrize(("q", "noise"), [(1, 1e-1), (1, 1e-6), (3, 1e-3), (45, 1e-2)])
-def test_auto_is_the_direct_solution_with_and_without_memory(problem, dense, n, q, noise):
+def test_auto_is_the_direct_solution_with_and_without_memory(problem, n, q, noise):
     X, Y, kernel, _ = problem(max(n, 5), q=q)
     X, Y = X[:n], Y[:n]
-    Kbar = dense(X, kernel, noise)
+    Kbar = KernelSystem(X, kernel, noise).dense()
     budgets = [30 * MB] if noise < 1e-4 and n > 50 else [0, MB, 30 * MB]
     for budget in budgets:
         result = solve(KernelSystem(X, kernel, noise, budget), Y, "auto", random_state=0)

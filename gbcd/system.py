@@ -41,6 +41,9 @@ MAX_CODE_ROUNDING = 0.35
 """Codes serve while the norm of their rounding errors is at most this part of the noise: beyond it the restarts from an
 exact gradient take more steps than codes save."""
 
+NEGLIGIBLE_ROUNDING = 0.1
+"""The same: below it nothing is gained by ordering the rows, which takes the memory of their features again."""
+
 CANCELLATION = 1 / 80
 """Error of evaluated values beyond rounding, for each unit of |z|^2 and sqrt(d): as measured at d = 8 and 300."""
 
@@ -188,7 +191,7 @@ class KernelSystem:
         if coded is None:
             coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
         self._matrix = None
-        if coded and self._order is None:
+        if coded and self._order is None and self.code_rounding > NEGLIGIBLE_ROUNDING:
             self._order = locality_order(self._rows)
             self._product_rows, self._product_columns = self._rows[self._order], self._columns[self._order]
         self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)

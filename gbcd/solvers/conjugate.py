@@ -23,17 +23,23 @@ MAX_DRIFT = 0.5
 MAX_TILE_DRIFT = 0.1
 """The same for a gradient that is to be evaluated in tile precision."""
 
+MIN_CURVATURE = 1e-6
+"""Of a direction's own, beside that of the others: less is rounding."""
+
 LARGEST_DEVIATION = 4.0
 """The largest of many errors, in standard deviations."""
 
 
 class Directions:
-    """The last search directions p, scaled to p' Kbar p = 1 for every output, and their products with Kbar.
+    """The last search directions D (n, k), scaled to D' Kbar D = I, and their products with Kbar.
+
+    A step gives one direction for each output, and each output moves along all of them: on 4,656 HistoSC images
+    (45 outputs, rank 1,000) 39 steps do what takes 54 with a direction of its own for each output.
 
     Parameters
     ----------
     size : int
-        Directions kept.
+        Steps whose directions are kept.
     """
 
     def __init__(self, size: int) -> None:
@@ -41,20 +47,34 @@ class Directions:
 
     def conjugate(self, step: Float64Array) -> Float64Array:
         """Return the step (n, q) without its components along the kept directions."""
-        for direction, product in self._kept:
-            step = step - direction * np.einsum("ij,ij->j", product, step)
+        for directions, products in self._kept:
+            step = step - directions @ (products.T @ step)
         return step
 
-    def keep(self, direction: Float64Array, product: Float64Array) -> None:
-        """Add a direction, dropping the oldest one."""
-        self._kept.append((direction.astype(np.float32), product.astype(np.float32)))
+    def keep(self, directions: Float64Array, products: Float64Array) -> None:
+        """Add the directions of a step, dropping the oldest ones."""
+        self._kept.append((directions.astype(np.float32), products.astype(np.float32)))
 
     def minimise(self, alpha: Float64Array, G: Float64Array) -> None:
-        """Move alpha and its gradient, in place, to the minimum of f along each kept direction."""
-        for direction, product in self._kept:
-            length = -np.einsum("ij,ij->j", direction, G)
-            alpha += length * direction
-            G += length * product
+        """Move alpha and its gradient, in place, to the minimum of f along the directions of each step."""
+        for directions, products in self._kept:
+            lengths = -(directions.T @ G)
+            alpha += directions @ lengths
+            G += products @ lengths
+
+
+def orthonormalising(curvature: Float64Array) -> Float64Array:
+    """Return T (q, k), k <= q, with T' curvature T = I for a symmetric (q, q) matrix.
+
+    Directions without curvature of their own in this precision are left out: those of outputs that have arrived,
+    or that follow from the others'.
+    """
+    diagonal = np.diagonal(curvature)
+    scale = np.divide(1.0, np.sqrt(np.abs(diagonal)), out=np.zeros(len(diagonal)), where=diagonal > 0)
+    values, vectors = np.linalg.eigh(scale[:, None] * (curvature + curvature.T) / 2 * scale)
+    own = values > MIN_CURVATURE
+    scaled: Float64Array = scale[:, None] * vectors[:, own] / np.sqrt(values[own])
+    return scaled
 
 
 def conjugate_descent(
@@ -92,24 +112,21 @@ def conjugate_descent(
     steps = 0
     while not (exact and norm <= progress.tol) and not progress.exhausted and steps < max_steps:
         steps += 1
-        direction = directions.conjugate(-preconditioner.solve(G))
-        product = system.matmul(direction)
+        step = directions.conjugate(-preconditioner.solve(G))
+        product = system.matmul(step)
         progress.columns_used += system.n
-        curvature = np.einsum("ij,ij->j", direction, product)
-        # An output that has arrived, or has no curvature left in this precision, stands still.
-        moving = curvature > 0
-        scale = np.divide(1.0, np.sqrt(np.abs(curvature)), out=np.zeros_like(curvature), where=moving)
-        direction *= scale
-        product *= scale
-        length = -np.einsum("ij,ij->j", direction, G)
-        alpha += length * direction
-        moved += length * direction
-        G += length * product
-        directions.keep(direction, product)
+        basis = orthonormalising(step.T @ product)
+        step, product = step @ basis, product @ basis
+        lengths = -(step.T @ G)
+        moves = step @ lengths
+        alpha += moves
+        moved += moves
+        G += product @ lengths
+        directions.keep(step, product)
         norm, exact = progress.record(alpha, G), False
         drift = base + _drift(system.product_error, moved)
         # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
-        arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moving.any()
+        arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not basis.size
         if not arrived and drift <= MAX_DRIFT * norm:
             continue
         moved[:] = 0

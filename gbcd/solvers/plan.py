@@ -36,7 +36,7 @@ GROW = 1.3e-11
 WINDOW = 20
 """Earlier directions a step is kept conjugate to, float32 pairs."""
 
-WINDOW_SHARE = 16
+WINDOW_SHARE = 32
 """All of them take at most one part in so many of the memory budget."""
 
 WORK_BYTES = 96
@@ -52,8 +52,12 @@ BLOCK_OVERHEAD = 4e-9
 FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
 
+SHARED_STEPS, MANY_OUTPUTS = 0.7, 8
+"""Part of the steps that outputs need together, from this many on: they share directions."""
+
 SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
-"""Part of the time that a GiB of kept values must save, and its limits: memory is left to others where it helps little."""
+"""Part of the time that a GiB of kept values must save, and its limits: memory is left to others where it helps little.
+"""
 
 LOOK_AHEAD = 1.25
 TIE = 1.15
@@ -121,7 +125,7 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
     # L as codes, the float32 factor of its Gram matrix, and the vectors of the descent.
     reserved = 2 * n * rank + 4 * rank**2 + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
     room = max(system.room - reserved, 0)
-    steps = forecast_steps(n, trace / system.noise)
+    steps = forecast_steps(n, trace / system.noise) * (SHARED_STEPS if n_outputs >= MANY_OUTPUTS else 1.0)
     evaluate = EVALUATE + EVALUATE_FEATURE * d
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
     bare = steps * (n**2 * evaluate + rest)

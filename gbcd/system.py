@@ -125,6 +125,7 @@ class KernelSystem:
         self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
         self._codes_failed = False
+        self._reserved = 0
         self._matrix: FloatArray | None = None
         self._half: KeptTiles | None = None
         self._order: IntArray | None = None
@@ -187,6 +188,7 @@ class KernelSystem:
             As 16-bit codes, or in tile precision. By default in tile precision where all of it fits; else as codes,
             where the noise outweighs their rounding; else as much of it as fits, in tile precision.
         """
+        self._reserved = reserved
         room = self.room - reserved
         if coded is None:
             coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
@@ -213,7 +215,7 @@ class KernelSystem:
         """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""
         if self._half is not None and self._half.dtype == CODED:
             self._codes_failed = True
-            self.keep_half()
+            self.keep_half(self._reserved)
             return True
         if self._dtype.itemsize == 8:
             return False
@@ -289,7 +291,7 @@ class KernelSystem:
         matrix = self._matrix
         if matrix is None:
             if self._half is None:
-                self.keep_half()
+                self.keep_half(self._reserved)
             return self._half_product(V, self._dtype, self._half) + self.noise * V
         scale = float(np.abs(V).max(initial=0.0)) or 1.0
         right = (V / scale).astype(self._dtype)

@@ -41,7 +41,7 @@ def test_values_are_taken(tmp_path):
     ("text", "message"),
     [
         ("[gp]\nkernal = 'ard'", "unknown key 'gp.kernal'; the nearest known one is 'gp.kernel'"),
-        ("[gp]\nsolver = 'sgd'", "gp.solver: there are auto, bcdc"),
+        ("[gp]\nsolver = 'sgd'", "gp.solver: there are auto, gbcd, gbcd-paper"),
         ("foo = 1", "unknown key 'foo'; there are random_state, data, silhouette, descriptor, gp, mpgp"),
         ("[discriptor]\nn_words = 5", "unknown key 'discriptor'; the nearest known one is 'descriptor'"),
         ("[gp]\nkernel = 'matern'", "gp.kernel: Input should be 'isotropic' or 'ard'"),

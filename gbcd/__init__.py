@@ -8,6 +8,7 @@ from gbcd.likelihood import (
     log_marginal_likelihood,
 )
 from gbcd.regressor import GBCDRegressor
+from gbcd.sampling import posterior_deviations
 from gbcd.selection import (
     ActiveSet,
     Cyclic,
@@ -46,6 +47,7 @@ __all__ = [
     "fit_hyperparameters",
     "leave_group_out_score",
     "log_marginal_likelihood",
+    "posterior_deviations",
     "predictive_variance",
     "solve",
 ]

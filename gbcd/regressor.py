@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbcd._arrays import Float64Array, group_labels, require_finite, standardisation
+from gbcd._arrays import Float64Array, group_labels, positive_integer, require_finite, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
@@ -19,12 +19,13 @@ from gbcd._tiles import kernel_product, worker_limit
 from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
+from gbcd.sampling import posterior_deviations
 from gbcd.scaling import InputScaling, input_scale, require_moderate, scaled
 from gbcd.solvers import get_solver, solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
 from gbcd.solvers.result import Callback
 from gbcd.system import KernelSystem, Precision
-from gbcd.variance import predictive_variance
+from gbcd.variance import Variances
 
 
 class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -243,6 +244,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             checkpoint_seconds=self.checkpoint_seconds,
         )
         lines.finish(result)
+        self.__dict__.pop("_variances", None)
         self.solve_result_ = result
         self.coef_ = result.coef
 
@@ -274,9 +276,53 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
             if not return_std:
                 return mean
-            variance = predictive_variance(self._system(), points, include_noise, tol=self.tol, random_state=0)
-        varying = (self.coef_ != 0).any(axis=0)
-        return mean, self._shaped(np.sqrt(variance)[:, None] * np.where(varying, self.y_scale_, 0.0))
+            if not hasattr(self, "_variances"):
+                self._variances = Variances(self._system(), random_state=0)
+            variance = self._variances.at(points)
+        if include_noise:
+            variance = variance + self.noise_
+        return mean, self._shaped(np.sqrt(variance)[:, None] * self._deviation_scale())
+
+    def sample_y(
+        self, X: npt.ArrayLike, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0
+    ) -> Float64Array:
+        """Draw functions from the posterior, evaluated jointly at the rows of X, by pathwise conditioning.
+
+        Parameters
+        ----------
+        X : array (t, d)
+        n_samples : int
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        array (t, n_samples) or (t, q, n_samples)
+            Of the latent function, the noise not included; outputs are drawn independently, a constant one is
+            its value.
+
+        Notes
+        -----
+        One linear solve a draw. Beyond 4,000 training and new points together the prior is approximated, see
+        `gbcd.posterior_deviations`.
+        """
+        mean = self.predict(X)
+        assert isinstance(mean, np.ndarray)
+        inputs = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+        q = self.coef_.shape[1]
+        seed = check_random_state(random_state).randint(2**31)
+        draws = positive_integer(n_samples, "n_samples")
+        with worker_limit(thread_count(self.n_jobs)):
+            deviations = posterior_deviations(
+                self._system(), self.scale_inputs(inputs), q * draws, seed, solver=self.solver, tol=self.tol
+            )
+        shaped = deviations.reshape(len(deviations), q, draws) * self._deviation_scale()[:, None]
+        samples: Float64Array = mean.reshape(len(mean), q)[:, :, None] + shaped
+        return samples[:, 0] if self._flat else samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle: without what `predict` prepares for standard deviations."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_variances"}
 
     def scale_inputs(self, X: Float64Array) -> Float64Array:
         """Return X (t, d) as the kernel takes it, for other models that share kernel and noise."""
@@ -324,6 +370,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             setattr(model, f"{name}_", np.ascontiguousarray(state[name], dtype=np.float64))
         model.n_features_in_ = model.X_train_.shape[1]
         return model
+
+    def _deviation_scale(self) -> Float64Array:
+        """Return the units of a deviation of each output (q,): zero for a constant one."""
+        return np.where((self.coef_ != 0).any(axis=0), self.y_scale_, 0.0)
 
     def _system(self) -> KernelSystem:
         return KernelSystem(self.X_train_, self.kernel_, self.noise_, self.memory_budget, self.precision)

@@ -41,6 +41,9 @@ MAX_CODE_ROUNDING = 0.35
 """Codes serve while the norm of their rounding errors is at most this part of the noise: beyond it the restarts from an
 exact gradient take more steps than codes save."""
 
+WIDE_TILE = (256, 1024)
+"""Rows and columns of a tile of `multiply`."""
+
 NEGLIGIBLE_ROUNDING = 0.1
 """The same: below it nothing is gained by ordering the rows, which takes the memory of their features again."""
 
@@ -302,6 +305,29 @@ class KernelSystem:
                 product[piece] += scale * (matrix[piece] @ right)
 
         parallel(work, spans(self.n, MAX_PANEL_ROWS))
+        return product
+
+    def multiply(self, V: FloatArray) -> FloatArray:
+        """Return Kbar @ V for many columns V (n, q), in tile precision and nothing kept.
+
+        Then the product outweighs the kernel values, and evaluating both halves is cheaper than the memory of partial
+        sums that the use of symmetry takes.
+        """
+        right = V.astype(self._dtype, copy=False)
+        product = np.empty_like(right)
+        columns = spans(self.n, WIDE_TILE[1])
+
+        def work(pieces: Iterator[slice]) -> None:
+            room = np.empty(WIDE_TILE[0] * WIDE_TILE[1], dtype=self._dtype)
+            for i in pieces:
+                total = self._dtype.type(self.noise) * right[i]
+                for j in columns:
+                    tile = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
+                    total += self.kernel.tile(self._rows[i], self._columns[j], out=tile) @ right[j]
+                product[i] = total
+
+        parallel(work, spans(self.n, WIDE_TILE[0]))
+        self.kernel_evaluations += self.n**2
         return product
 
     def residual(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:

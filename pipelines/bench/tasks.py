@@ -101,14 +101,14 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
     solver = _solver(parameters)
     problem = draw(parameters["problem"], data, n_test=parameters["n_test"])
 
-    def run(X: FloatArray, X_new: FloatArray, budget: Budget, max_passes: float) -> tuple[FloatArray, int]:
+    def run(X: FloatArray, X_new: FloatArray, budget: Budget) -> tuple[FloatArray, int]:
         system = KernelSystem(X, problem.kernel, problem.noise, budget)
-        options = {"tol": parameters["tol"], "random_state": seed, "max_passes": max_passes}
         with _unconverged():
-            return predictive_variance(system, X_new, solver=solver, **options), system.kernel_evaluations
+            variance = predictive_variance(system, X_new, solver=solver, random_state=seed)
+        return variance, system.kernel_evaluations
 
     budget = _small_budget(parameters["budget"], problem)
-    run(problem.X[_few_rows(problem)], problem.X_test[:WARM_UP_POINTS], budget, WARM_UP_PASSES)
+    run(problem.X[_few_rows(problem)], problem.X_test[:WARM_UP_POINTS], budget)
 
     def check(result: tuple[FloatArray, int]) -> Finding:
         variance, evaluations = result
@@ -118,7 +118,7 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
         }
         return Finding(measures, {"variance": variance})
 
-    return Job(lambda: run(problem.X, problem.X_test, parameters["budget"], MAX_PASSES), check)
+    return Job(lambda: run(problem.X, problem.X_test, parameters["budget"]), check)
 
 
 def exact_residual(problem: Problem, alpha: FloatArray) -> float:

@@ -1,33 +1,107 @@
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, predictive_variance
+from gbcd._tiles import worker_limit
+from gbcd.variance import RELATIVE_ERROR, Variances
+
+
+def exact_variances(dense, kernel, train, test, noise):
+    both = dense(np.vstack([train, test]), kernel, 0.0)
+    K_star = both[: len(train), len(train) :]
+    return 1 - np.einsum("ij,ij->j", K_star, np.linalg.solve(dense(train, kernel, noise), K_star))
 
 
 @pytest.mark.parametrize(
-    ("solver", "budget", "accuracy"),
-    [("auto", 1 << 30, 1e-10), ("cholesky", 0, 1e-10), ("auto", 0, 1e-5), ("gbcd-paper", 0, 1e-5)],
+    ("solver", "budget", "accuracy"), [("auto", 1 << 30, 1e-10), ("cholesky", 0, 1e-10), ("auto", 0, 6e-5)]
 )
 def test_it_is_eq_2(problem, dense, solver, budget, accuracy):
     X, _, kernel, noise = problem(700)
-    train, test = X[:400], X[400:]
-    both = dense(X, kernel, 0.0)
-    K_star = both[:400, 400:]
-    exact = 1 - np.einsum("ij,ij->j", K_star, np.linalg.solve(dense(train, kernel, noise), K_star))
-    system = KernelSystem(train, kernel, noise, budget)
-    latent = predictive_variance(system, test, solver=solver, random_state=0, block_size=100)
+    exact = exact_variances(dense, kernel, X[:400], X[400:], noise)
+    system = KernelSystem(X[:400], kernel, noise, budget)
+    latent = predictive_variance(system, X[400:], solver=solver, random_state=0)
     np.testing.assert_allclose(latent, exact, atol=accuracy)
     assert latent.shape == (300,)
-    noisy = predictive_variance(system, test[:3], include_noise=True, solver="cholesky")
+    noisy = predictive_variance(system, X[400:403], include_noise=True, solver="cholesky")
     np.testing.assert_allclose(noisy, exact[:3] + noise, atol=1e-9)
 
 
-def test_other_columns_are_refused(problem):
+@pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3])
+@pytest.mark.parametrize("budget", [0, 3_000_000, 200_000_000])
+def test_descent_keeps_within_its_bound(problem, dense, noise, budget):
+    X, _, kernel, _ = problem(900)
+    points = np.vstack([X[600:800], X[:20], 100 + X[:5]])  # new, on training inputs, far away
+    exact = exact_variances(dense, kernel, X[:600], points, noise)
+    system = KernelSystem(X[:600], kernel, noise, budget)
+    ours = predictive_variance(system, points, solver="gbcd", random_state=0)
+    # Never below the variance but for rounding, and within the bound above it.
+    assert (np.abs(ours - exact) <= 1.1 * RELATIVE_ERROR * exact + 2e-6).all()
+    np.testing.assert_allclose(ours[-5:], 1, atol=1e-6)
+    assert system.kernel_evaluations > 0
+
+
+def test_duplicated_rows(problem, dense):
+    X, _, kernel, _ = problem(300)
+    train = np.vstack([X[:200], X[:200]])
+    exact = exact_variances(dense, kernel, train, X[200:], 0.05)
+    ours = predictive_variance(KernelSystem(train, kernel, 0.05, 0), X[200:], solver="gbcd", random_state=0)
+    np.testing.assert_allclose(ours, exact, rtol=3e-3)
+
+
+def test_it_does_not_depend_on_the_threads(problem):
+    X, _, kernel, noise = problem(500)
+    results = []
+    for count in (1, 2):
+        with worker_limit(count):
+            system = KernelSystem(X[:400], kernel, noise, 0)
+            results.append(predictive_variance(system, X[400:], solver="gbcd", random_state=0))
+    np.testing.assert_array_equal(*results)
+
+
+def test_what_is_prepared_serves_again(problem):
+    X, _, kernel, noise = problem(500)
+    system = KernelSystem(X[:400], kernel, noise, 10**9)
+    variances = Variances(system, "cholesky")
+    first = variances.at(X[400:])
+    before = system.kernel_evaluations
+    np.testing.assert_array_equal(variances.at(X[400:]), first)
+    assert system.kernel_evaluations - before == 400 * 100  # k_* alone
+
+
+def test_tiny_noise_is_solved_directly_or_said(problem, dense, monkeypatch):
+    X, _, kernel, _ = problem(300)
+    exact = exact_variances(dense, kernel, X[:200], X[200:], 1e-7)
+    ours = predictive_variance(KernelSystem(X[:200], kernel, 1e-7, 0), X[200:])
+    np.testing.assert_allclose(ours, exact, atol=1e-8)
+    monkeypatch.setattr("gbcd.variance.available_memory", lambda: 0)
+    with pytest.warns(ConvergenceWarning, match="variances are not within 0.002"):
+        said = predictive_variance(KernelSystem(X[:200], kernel, 1e-7, 0), X[200:])
+    assert np.isfinite(said).all()
+    assert (said >= 0).all()
+
+
+def test_no_points_give_no_variances_and_one_gives_one(problem):
+    X, _, kernel, noise = problem(100)
+    system = KernelSystem(X, kernel, noise, 0)
+    assert predictive_variance(system, X[:1], solver="gbcd").shape == (1,)
+    with pytest.raises(ValueError, match="X_new is empty"):
+        predictive_variance(system, X[:0])
+
+
+def test_impossible_requests_are_refused(problem):
     X, _, _, _ = problem(20)
+    system = KernelSystem(X, SquaredExponential(1.0), 0.1)
     with pytest.raises(ValueError, match="X_new has 3 columns, the training inputs 10"):
-        predictive_variance(KernelSystem(X, SquaredExponential(1.0), 0.1), X[:, :3])
+        predictive_variance(system, X[:, :3])
+    with pytest.raises(ValueError, match="must be 'auto', 'cholesky' or 'gbcd', not 'smo'"):
+        predictive_variance(system, X, solver="smo")
 
 
 def test_it_is_never_negative(problem):
     X, _, kernel, _ = problem(200)
-    assert (predictive_variance(KernelSystem(X, kernel, 1e-10), X) >= 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (predictive_variance(KernelSystem(X, kernel, 1e-10), X) >= 0).all()

@@ -24,13 +24,13 @@ RELATIVE_ERROR = 2e-3
 ABSOLUTE_ERROR = 1e-9
 """The same, as a part of k(x, x): smaller variances are rounding."""
 
-RANK_FACTOR = 20.0
-"""Rank of the preconditioner over sqrt(n): 2,000 at n = 10,000, where a product with K outweighs all else."""
+RANK_FACTOR = 25.0
+"""Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where a product with K outweighs all else."""
 
 MAX_STEPS = 60
 MAX_CHUNK = 512
 MIN_CHUNK = 16
-ARRAYS = 11
+ARRAYS = 8
 """Float32 arrays of n values for each test point that are in use at once."""
 
 ROWS = 256
@@ -152,9 +152,8 @@ class Variances:
         system = self._system
         assert self._preconditioner is not None
         dtype = system.dtype
-        K_star = kernel_matrix(system.kernel, system.X, points, system.origin, dtype)
-        system.kernel_evaluations += K_star.size
-        G, Z = -K_star, np.zeros_like(K_star)
+        G = -self._columns(points)
+        Z = np.zeros_like(G)
         variance = prior.copy()
         everyone: IntArray = np.arange(len(points))
         open_, exact = everyone, True
@@ -166,11 +165,13 @@ class Variances:
                 if exact:
                     return variance
                 # The running gradient has drifted by what float32 lost on the way; the bound must hold afresh.
-                G, exact, open_ = system.multiply(Z) - K_star, True, everyone
-                variance = np.maximum(prior - _dots(Z, K_star - G), 0)
                 D = products = np.empty((system.n, 0), dtype=dtype)
+                del G, steps
+                G, variance = self._afresh(points, prior, Z)
+                exact, open_ = True, everyone
                 continue
-            open_, steps = open_[still], np.ascontiguousarray(steps[:, still])
+            if not still.all():
+                open_, steps = open_[still], np.ascontiguousarray(steps[:, still])
             _add_product(steps, D, -_inner(products, steps))
             D, products = steps, system.multiply(steps)
             if not _orthonormalise(D, products):
@@ -179,10 +180,23 @@ class Variances:
             _add_product(G, products, lengths)
             _add_product(Z, D, lengths)
             variance, exact = np.maximum(variance - np.einsum("ij,ij->j", lengths, lengths), 0), False
-        G = system.multiply(Z) - K_star
-        variance = np.maximum(prior - _dots(Z, K_star - G), 0)
+        G, variance = self._afresh(points, prior, Z)
         bound = self._steps(G, everyone)[1]
         return self._give_up(points, variance, everyone[bound > RELATIVE_ERROR * variance + ABSOLUTE_ERROR * prior])
+
+    def _columns(self, points: Float64Array) -> FloatArray:
+        """Return K between the training inputs and these points (t, d), shape (n, t)."""
+        system = self._system
+        system.kernel_evaluations += system.n * len(points)
+        return kernel_matrix(system.kernel, system.X, points, system.origin, system.dtype)
+
+    def _afresh(self, points: Float64Array, prior: Float64Array, Z: FloatArray) -> tuple[FloatArray, Float64Array]:
+        """Return Kbar Z - k_* and the variances by it."""
+        G = self._system.multiply(Z)
+        curvature = _dots(Z, G)
+        K_star = self._columns(points)
+        G -= K_star
+        return G, np.maximum(prior - 2 * _dots(Z, K_star) + curvature, 0)
 
     def _steps(self, G: FloatArray, open_: IntArray) -> tuple[FloatArray, Float64Array]:
         """Return -P^-1 g and g' P^-1 g for the open columns of G."""
@@ -197,7 +211,7 @@ class Variances:
         return steps, bound
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
-        """Replace the estimates (t,) that did not come within their bounds, or warn where memory is short of a factor."""
+        """Replace the estimates (t,) outside their bounds, or warn where memory is short of a factor."""
         if _holds_factor(self._system):
             estimate[open_] = self._system.kernel.diagonal(points[open_]) - self._explained_directly(points[open_])
             return estimate

@@ -45,14 +45,16 @@ WORK_BYTES = 96
 CODED_STEPS = 2.2
 """Codes need restarts: for each unit of their rounding over the noise, this part more steps."""
 
-BLOCK_PASSES = 16.0
+BLOCK_PASSES = 15.0
+BLOCK_ROWS = 5000
 BLOCK_OVERHEAD = 4e-9
-"""Kernel passes of greedy blocks, and the seconds of selection for each of the n^2 values."""
+"""Kernel passes of greedy blocks at that many rows (they grow with the root of n), and the seconds of selection for each
+of the n^2 values."""
 
 FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
 
-SHARED_STEPS, MANY_OUTPUTS = 0.7, 8
+SHARED_STEPS, MANY_OUTPUTS = 0.5, 8
 """Part of the steps that outputs need together, from this many on: they share directions."""
 
 SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
@@ -147,7 +149,11 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
 def block_seconds(system: KernelSystem, n_outputs: int) -> float:
     """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
     n, d = system.X.shape
-    passes = BLOCK_PASSES * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
+    passes = (
+        BLOCK_PASSES
+        * np.sqrt(n / BLOCK_ROWS)
+        * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
+    )
     return float(float(n) ** 2 * passes)
 
 

@@ -48,8 +48,8 @@ CODED_STEPS = 2.2
 BLOCK_PASSES = 15.0
 BLOCK_ROWS = 5000
 BLOCK_OVERHEAD = 4e-9
-"""Kernel passes of greedy blocks at that many rows (they grow with the root of n), and the seconds of selection for each
-of the n^2 values."""
+"""Kernel passes of greedy blocks at that many rows (they grow with the root of n), and the seconds of selection for
+each of the n^2 values."""
 
 FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
@@ -68,6 +68,9 @@ TIE = 1.15
 MIN_RANK = 256
 
 MIN_DRAWS = 64
+
+GRAM_BYTES = 8
+"""The Gram matrix is in float64 until it is factored."""
 
 MIN_ROOM = 8 << 20
 """Bytes that a small system's preconditioner may take whatever the budget."""
@@ -190,7 +193,7 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         here = plan(system, rank, trace, n_outputs)
         if rank >= MIN_RANK and factor.leaves_much:
             factor.compress()
-        if here.reserved - 2 * n * rank + factor.bytes + 4 * draws * n > room:
+        if here.reserved - 2 * n * rank + factor.bytes + 4 * draws * n + GRAM_BYTES * rank**2 > room:
             break
         if rank < min(MIN_RANK, n // 4):
             continue

@@ -18,6 +18,9 @@ TILE = {2: 512, 4: 512, 8: 256}
 
 CODED = np.dtype(np.uint16)
 
+LEVEL_BYTES = 8
+"""Of the least level and the step that each row of a coded tile has."""
+
 Pair = tuple[slice, slice]
 
 
@@ -29,7 +32,9 @@ def tile_pairs(n: int, dtype: np.dtype[np.generic]) -> list[Pair]:
 
 def half_bytes(n: int, dtype: np.dtype[np.generic]) -> int:
     """Return the bytes of all tiles together."""
-    return n * (n + min(n, TILE[dtype.itemsize])) // 2 * dtype.itemsize
+    rows = np.array([piece.stop - piece.start for piece in spans(n, TILE[dtype.itemsize])], dtype=np.int64)
+    levels = LEVEL_BYTES if dtype == CODED else 0
+    return int((rows * (dtype.itemsize * np.cumsum(rows) + levels * np.arange(1, len(rows) + 1))).sum())
 
 
 class KeptTiles:
@@ -55,8 +60,10 @@ class KeptTiles:
     def __init__(self, n: int, dtype: np.dtype[np.generic], budget: int) -> None:
         self.dtype = dtype
         pairs = tile_pairs(n, dtype)
-        sizes = np.array([(i.stop - i.start) * (j.stop - j.start) for i, j in pairs], dtype=np.int64)
-        self.n_kept = int(np.searchsorted(np.cumsum(sizes) * dtype.itemsize, max(budget, 0), side="right"))
+        shapes = np.array([(i.stop - i.start, j.stop - j.start) for i, j in pairs], dtype=np.int64)
+        sizes = shapes.prod(axis=1)
+        held = sizes * dtype.itemsize + (LEVEL_BYTES * shapes[:, 0] if dtype == CODED else 0)
+        self.n_kept = int(np.searchsorted(np.cumsum(held), max(budget, 0), side="right"))
         self.share = float(sizes[: self.n_kept].sum() / sizes.sum())
         self._tiles: list[FloatArray | CodedArray | None] = [None] * self.n_kept
 

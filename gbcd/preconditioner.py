@@ -20,20 +20,27 @@ from gbcd._arrays import Float64Array, FloatArray, IntArray
 from gbcd._blas import divide
 from gbcd._coded import CodedArray
 from gbcd._dense import cholesky_in_place, cholesky_solve
+from gbcd._kept import CODED
 from gbcd._tiles import parallel, spans
 from gbcd.system import KernelSystem
 
 DRAWS = 512
 """Candidates drawn between two updates of the factor; some are rejected."""
 
-COLUMN_ERROR = 2e-7
+COLUMN_ERROR = {4: 2e-7, 8: 4e-16}
 CODED_COLUMN_ERROR = 4.4e-6
-"""Standard deviations of the rounding of an entry of L, in float32 and as codes."""
+"""Standard deviations of the rounding of an entry of L, by the bytes of its values, and as codes."""
 
 MAX_COLUMN_ROUNDING = 0.3
 MAX_CODED_ROUNDING = 0.05
 """Of sqrt(noise): what the rounding of one column divided by the root of its pivot may amount to, and that of all of L
 when it is turned into codes. Beyond it P is no longer below Kbar."""
+
+PIVOT_ERRORS = 32.0
+"""Standard deviations of an evaluated kernel value: a pivot beneath this is what rounding left of a row."""
+
+MIN_SHARE = 0.01
+"""Of the largest pivot at hand."""
 
 MUCH = 10.0
 ROWS = 1024
@@ -41,7 +48,7 @@ LANES = 16
 
 
 class ColumnFactor:
-    """L with K ~ L L', a column for each pivot, grown on demand.
+    """L with K ~ L L', a column for each pivot, grown on demand, in the precision of the system's tiles.
 
     Parameters
     ----------
@@ -59,16 +66,22 @@ class ColumnFactor:
         self.rank = 0
         self.schur: Float64Array = system.diag() - system.noise
         self._system = system
+        self._dtype = system.dtype
         self._rng = rng
         spread = float(self.schur.max())
         self._root_noise = float(np.sqrt(system.noise / spread))
         # A pivot this small makes the rounding of its column, divided by its root, a good part of sqrt(noise).
         scale = spread * system.n / (MAX_COLUMN_ROUNDING * self._root_noise) ** 2
-        self._floor = scale * COLUMN_ERROR**2
+        self._floor = max(scale * COLUMN_ERROR[self._dtype.itemsize] ** 2, PIVOT_ERRORS * system.tile_error)
         self._coded_floor = scale * CODED_COLUMN_ERROR**2
         self._pieces = spans(system.n, ROWS)
         # The columns of each call of `grow`, in pieces of rows.
         self._panels: list[list[FloatArray | CodedArray]] = []
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The precision of L before it is turned into codes."""
+        return self._dtype
 
     @property
     def trace(self) -> float:
@@ -94,14 +107,18 @@ class ColumnFactor:
         return sum(piece.nbytes for panel in self._panels for piece in panel)
 
     @property
+    def value_bytes(self) -> int:
+        """Bytes of a value of L once it is used: 2 for codes."""
+        return CODED.itemsize if self._allows_codes else self._dtype.itemsize
+
+    @property
     def leaves_much(self) -> bool:
         """Whether what is left of K is far above the rounding of codes, so that L can be turned into codes early."""
         return self.trace > MUCH * self._coded_floor
 
     def compress(self) -> None:
         """Turn L into 16-bit codes, if their rounding is small beside sqrt(noise): reading L limits the speed of P."""
-        rounding = CODED_COLUMN_ERROR * (np.sqrt(len(self.schur)) + np.sqrt(self.rank))
-        if rounding > MAX_CODED_ROUNDING * self._root_noise:
+        if not self._allows_codes:
             return
         self._floor = max(self._floor, self._coded_floor)
         for panel in self._panels:
@@ -109,7 +126,7 @@ class ColumnFactor:
 
     def products(self, V: Float64Array) -> Float64Array:
         """Return L' V in float64, (rank, q)."""
-        right = np.ascontiguousarray(V, dtype=np.float32)
+        right = np.ascontiguousarray(V, dtype=self._dtype)
         # In lanes of consecutive pieces, added up in order: the number of threads makes no difference.
         lanes = spans(len(self._pieces), max(1, -(-len(self._pieces) // LANES)))
         totals = np.zeros((len(lanes), self.rank, V.shape[1]))
@@ -129,7 +146,7 @@ class ColumnFactor:
 
     def subtract(self, W: FloatArray, G: Float64Array) -> Float64Array:
         """Return G - L W, (n, q), for W (rank, q)."""
-        left = np.ascontiguousarray(W, dtype=np.float32)
+        left = np.ascontiguousarray(W, dtype=self._dtype)
         starts = self._starts()
         result = G.copy()
 
@@ -162,7 +179,7 @@ class ColumnFactor:
         piece, within = np.divmod(index, ROWS)
         result: list[FloatArray] = []
         for panel in self._panels:
-            out = np.empty((len(index), panel[0].shape[1]), dtype=np.float32)
+            out = np.empty((len(index), panel[0].shape[1]), dtype=self._dtype)
             for p in np.unique(piece):
                 here = piece == p
                 source = panel[p]
@@ -170,12 +187,17 @@ class ColumnFactor:
             result.append(out)
         return result
 
+    @property
+    def _allows_codes(self) -> bool:
+        rounding = CODED_COLUMN_ERROR * (np.sqrt(len(self.schur)) + np.sqrt(self.rank))
+        return self._dtype == np.float32 and bool(rounding <= MAX_CODED_ROUNDING * self._root_noise)
+
     def _starts(self) -> list[int]:
         return [0, *np.cumsum([panel[0].shape[1] for panel in self._panels]).tolist()]
 
     def _room(self) -> FloatArray:
         widest = max((panel[0].shape[1] for panel in self._panels), default=0)
-        return np.empty(ROWS * widest, dtype=np.float32)
+        return np.empty(ROWS * widest, dtype=self._dtype)
 
     def _accept(self, drawn: IntArray) -> tuple[IntArray, Float64Array]:
         """Return the draws that sequential sampling would have taken, and the Cholesky factor of their Schur block."""
@@ -188,7 +210,8 @@ class ColumnFactor:
         left = schur.diagonal().copy()
         for i in self._rng.permutation(len(drawn)):
             # Since its draw the Schur complement has shrunk from schur to left: accepted with probability left / schur.
-            if left[i] <= max(allowed[i], self._floor):
+            # A pivot that is small beside the others would divide their rounding by its root, and bring little.
+            if left[i] <= max(allowed[i], self._floor, MIN_SHARE * left.max()):
                 continue
             t = len(taken)
             column = (schur[:, i] - factor[:, :t] @ factor[i, :t]) / np.sqrt(left[i])
@@ -198,9 +221,9 @@ class ColumnFactor:
         return drawn[taken], np.tril(factor[taken][:, : len(taken)])
 
     def _append(self, pivots: IntArray, corner: Float64Array) -> None:
-        columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(np.float32, copy=False)
+        columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(self._dtype, copy=False)
         earlier = [rows.T.copy() for rows in self.rows(pivots)]
-        lower = corner.astype(np.float32)
+        lower = corner.astype(self._dtype)
 
         def work(pieces: Iterator[int]) -> None:
             room = self._room()
@@ -212,7 +235,7 @@ class ColumnFactor:
                 # No row of a factor is longer than its Schur diagonal allows; rounding would grow from pivot to pivot.
                 squares = np.einsum("ij,ij->i", columns[i], columns[i], dtype=np.float64)
                 allowed = np.minimum(1, np.sqrt(self.schur[i] / np.maximum(squares, np.finfo(np.float64).tiny)))
-                columns[i] *= allowed[:, None].astype(np.float32)
+                columns[i] *= allowed[:, None].astype(self._dtype)
                 self.schur[i] -= np.minimum(squares, self.schur[i])
 
         parallel(work, range(len(self._pieces)))
@@ -260,7 +283,7 @@ class Preconditioner:
         inner = factor.gram()
         inner.flat[:: factor.rank + 1] += noise
         # Factored in float64, where sigma^2 is small beside its largest eigenvalue, and then only read.
-        self._lower = (cholesky_in_place(inner) if factor.rank else inner).astype(np.float32)
+        self._lower = (cholesky_in_place(inner) if factor.rank else inner).astype(factor.dtype)
 
     @property
     def bytes(self) -> int:
@@ -271,5 +294,5 @@ class Preconditioner:
         """Return P^-1 G, (n, q)."""
         if self._factor.rank == 0:
             return G / self._noise
-        inner = cholesky_solve(self._lower, self._factor.products(G).astype(np.float32))
+        inner = cholesky_solve(self._lower, self._factor.products(G).astype(self._lower.dtype))
         return self._factor.subtract(inner, G) / self._noise

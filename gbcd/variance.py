@@ -232,7 +232,9 @@ def _holds_factor(system: KernelSystem) -> bool:
 def _preconditioner(system: KernelSystem, rng: np.random.Generator) -> Preconditioner:
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    while factor.rank < wanted and factor.bytes + 4 * DRAWS * system.n <= max(system.room // 2, MIN_ROOM):
+    while factor.rank < wanted and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= max(
+        system.room // 2, MIN_ROOM
+    ):
         if not factor.grow(int(min(DRAWS, system.n))):
             break
         if factor.leaves_much:

@@ -63,7 +63,11 @@ def preconditioned_conjugate_gradients(
     system = progress.system
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    while factor.rank < wanted and factor.bytes + 4 * DRAWS * system.n <= system.room and factor.grow(DRAWS):
+    while (
+        factor.rank < wanted
+        and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= system.room
+        and factor.grow(DRAWS)
+    ):
         pass
     preconditioner = Preconditioner(factor, system.noise)
     system.keep_half(reserved=preconditioner.bytes)

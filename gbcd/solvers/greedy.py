@@ -64,6 +64,9 @@ class GreedySolve:
         alpha, G = conjugate_descent(progress, preconditioner, kept, max_steps=patience)
         if system.gradient_norm(G) <= progress.tol or progress.exhausted:
             return alpha, G
+        # L's memory is free for the blocks.
+        self._factor = None
+        del preconditioner
         # Blocks solve exactly, however ill-conditioned the rest: they get on where the forecast was wrong.
         progress.choice += f", then greedy blocks of {self._block_size}"
         return block_descent(progress, GreedyPool(), self._block_size, self._rng, start=alpha)

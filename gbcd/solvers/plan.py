@@ -124,11 +124,18 @@ def window(system: KernelSystem, n_outputs: int) -> int:
     return max(2, min(affordable, WINDOW))
 
 
-def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int) -> Plan:
-    """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace."""
+def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_bytes: int = CODED.itemsize) -> Plan:
+    """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace.
+
+    `value_bytes` are those of a value of L.
+    """
     n, d = system.X.shape
-    # L as codes, the float32 factor of its Gram matrix, and the vectors of the descent.
-    reserved = 2 * n * rank + 4 * rank**2 + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
+    # L, the factor of its Gram matrix, and the vectors of the descent.
+    reserved = (
+        value_bytes * n * rank
+        + system.dtype.itemsize * rank**2
+        + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
+    )
     room = max(system.room - reserved, 0)
     steps = forecast_steps(n, trace / system.noise) * (SHARED_STEPS if n_outputs >= MANY_OUTPUTS else 1.0)
     evaluate = EVALUATE + EVALUATE_FEATURE * d
@@ -183,17 +190,24 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
     """
     n = system.n
     traces = {0: factor.trace}
-    here = plan(system, 0, factor.trace, n_outputs)
+    here = plan(system, 0, factor.trace, n_outputs, factor.value_bytes)
     room = max(system.room, MIN_ROOM)
     # The next columns are evaluated beside L: a fifth of the budget at most.
     draws = int(np.clip(room / (20 * n), MIN_DRAWS, DRAWS))
     while factor.rank < n // 2 and factor.grow(min(draws, n)):
         rank, trace = factor.rank, factor.trace
         traces[rank] = trace
-        here = plan(system, rank, trace, n_outputs)
+        here = plan(system, rank, trace, n_outputs, factor.value_bytes)
         if rank >= MIN_RANK and factor.leaves_much:
             factor.compress()
-        if here.reserved - 2 * n * rank + factor.bytes + 4 * draws * n + GRAM_BYTES * rank**2 > room:
+        if (
+            here.reserved
+            - factor.value_bytes * n * rank
+            + factor.bytes
+            + system.dtype.itemsize * draws * n
+            + GRAM_BYTES * rank**2
+            > room
+        ):
             break
         if rank < min(MIN_RANK, n // 4):
             continue
@@ -201,7 +215,7 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         half = min(traces, key=lambda r: abs(r - rank / 2))
         power = np.log(max(traces[half], 1e-300) / max(trace, 1e-300)) / np.log(rank / half) if half else 1.0
         further = int(np.ceil(rank * LOOK_AHEAD))
-        there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs)
+        there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs, factor.value_bytes)
         growth = GROW * n * (further**2 - rank**2)
         hopeless = GROW * n * rank**2 > 0.1 * limit and there.seconds > limit
         if hopeless or there.seconds + growth >= TIE * here.seconds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -32,6 +32,8 @@ class TraceEntry:
         f(alpha) = sum_j 1/2 alpha_j' Kbar alpha_j - y_j' alpha_j.
     active : int array or None
         B of this iteration, for block solvers.
+    coef : array (n, q) or None
+        alpha after this iteration, in what a callback gets; None in `SolveResult.trace`.
     """
 
     iteration: int
@@ -40,6 +42,7 @@ class TraceEntry:
     gradient_norm: float
     objective: float
     active: IntArray | None = None
+    coef: Float64Array | None = field(default=None, compare=False)
 
 
 Callback = Callable[[TraceEntry], "bool | None"]
@@ -205,7 +208,7 @@ class Progress:
         self._correction = alpha
         if self._saved is not None and self._saved.due:
             self.save()
-        if self._callback is not None and self._callback(entry):
+        if self._callback is not None and self._callback(replace(entry, coef=self._whole(alpha))):
             self.stopped = True
         return norm
 

@@ -197,6 +197,7 @@ def test_the_callback_stops_full_vector_steps(problem, full_vector):
         result = solve(KernelSystem(X, kernel, 1e-3, 0), Y, tol=1e-9, random_state=0, callback=stop)
     assert result.n_iter == 2
     assert result.trace == seen
+    np.testing.assert_array_equal(seen[1].coef, result.coef)
 
 
 def test_time_that_runs_out_stops_full_vector_steps(problem, full_vector, monkeypatch):

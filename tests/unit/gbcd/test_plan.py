@@ -132,7 +132,8 @@ def test_growth_returns_where_rows_repeat(copies):
         factor = ColumnFactor(system, np.random.default_rng(0))
         made = grow_to_best_rank(system, factor, 1, np.inf)
         assert np.isfinite(made.seconds)
-        assert factor.rank <= 10
+        # As many as the precision tells apart: K is nearly of rank one.
+        assert factor.rank <= 20
 
 
 @pytest.mark.parametrize("mb", [0, 1, 4, 10, 30, 100])

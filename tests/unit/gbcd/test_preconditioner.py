@@ -58,14 +58,14 @@ def test_the_columns_stay_below_the_matrix(case, noise, precision):
     L = columns(factor, system.n)
     left = K - L @ L.T
     assert 0 < factor.rank == L.shape[1] <= system.n
-    # L is float32, and so are K's columns in mixed precision.
+    # L is in tile precision, and so are K's columns.
     assert np.linalg.eigvalsh(left)[0] >= -2e-6 * system.n
     # Distances lose the digits of |z|^2 to cancellation: all of the error of a value near 1.
     lost = 3 * np.finfo(system.dtype).eps * system.kernel.magnitude(system.X, system.origin)
     np.testing.assert_allclose(factor.schur, np.diagonal(left), rtol=0, atol=2e-6 + lost)
     assert (factor.schur >= 0).all()
     assert factor.trace == pytest.approx(factor.schur.mean())
-    assert factor.bytes == 4 * system.n * factor.rank
+    assert factor.bytes == system.dtype.itemsize * system.n * factor.rank
 
 
 @pytest.mark.parametrize(
@@ -202,3 +202,14 @@ def test_the_eigenvalues_are_between_one_and_the_bound():
     assert values.min() >= 0.98
     assert values.max() <= 1.02 * bound
     assert bound < 0.2 * np.linalg.cond(K + noise * np.eye(600))
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-8])
+def test_a_tiny_noise_takes_float64_tiles_and_with_them_a_factor_that_still_inverts(noise):
+    system = system_of(np.random.default_rng(0).standard_normal((300, 2)), 0.5, noise)
+    factor = grown(system, 10**9)
+    assert factor.dtype == np.float64
+    L = columns(factor, 300)
+    exact = np.linalg.solve(L @ L.T + noise * np.eye(300), np.ones((300, 1)))
+    found = Preconditioner(factor, noise).solve(np.ones((300, 1)))
+    np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-6 * np.abs(exact).max())

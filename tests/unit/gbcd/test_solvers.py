@@ -52,6 +52,8 @@ def test_the_trace_and_the_counters_tell_what_happened(problem):
     seen = []
     result = solve(system, Y, block_size=100, random_state=0, callback=seen.append)
     assert seen == result.trace
+    np.testing.assert_array_equal(seen[-1].coef, result.coef)
+    assert all(entry.coef is None for entry in result.trace)
     assert result.n_iter == len(seen) == seen[-1].iteration
     assert result.kernel_evaluations == system.kernel_evaluations - 9
     assert result.kernel_passes == result.kernel_evaluations / 600**2

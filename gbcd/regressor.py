@@ -306,9 +306,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         seed = check_random_state(random_state).randint(2**31)
         draws = positive_integer(n_samples, "n_samples")
         with worker_limit(thread_count(self.n_jobs)):
-            deviations = posterior_deviations(
-                self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol
-            )
+            deviations = posterior_deviations(self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol)
         shaped = deviations.reshape(len(deviations), q, draws) * self._deviation_scale()[:, None]
         samples: Float64Array = mean.reshape(len(mean), q)[:, :, None] + shaped
         return samples[:, 0] if self._flat else samples

@@ -73,9 +73,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Refuse parameters of the subclass that are out of range."""
 
-    def fit(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any
-    ) -> Self:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any) -> Self:
         """Fit the hyperparameters that are not given, choose the regressors and solve for their coefficients.
 
         Parameters

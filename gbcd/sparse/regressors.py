@@ -110,7 +110,11 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
 
 
 def divided_squares(
-    kernel: Kernel, points: Float64Array, regressors: Float64Array, origin: Float64Array, factors: Sequence[Float64Array]
+    kernel: Kernel,
+    points: Float64Array,
+    regressors: Float64Array,
+    origin: Float64Array,
+    factors: Sequence[Float64Array],
 ) -> Float64Array:
     """Return |... F_2^-1 F_1^-1 k_p|^2 at each of the points (t, d), k_p (p,) the kernel with the regressors: (t,).
 

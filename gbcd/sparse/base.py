@@ -31,7 +31,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A GP whose mean is a combination of the kernel at p training rows, `regressors_`.
 
     Kernel, noise and scaling are understood as by `GBCDRegressor`: given, or fitted to a random subset of the rows.
-    A subclass says which rows (`_choose`), which coefficients (`_solve`) and what variance (`_variance`).
+    A subclass says which coefficients (`_solve`) and what variance (`_variance`), and may choose the rows (`_choose`).
     """
 
     coef_: Float64Array
@@ -58,9 +58,15 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @abstractmethod
-    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        """Return the rows (p,) of the scaled data that become regressors, and the kernel values that took."""
+    def _choose(
+        self,
+        X: Float64Array,
+        Y: Float64Array,  # noqa: ARG002 - for choices that regard the outputs
+        count: int,
+        rng: np.random.Generator,
+    ) -> tuple[IntArray, int]:
+        """Return the rows (p,) of the scaled data that become regressors (at random), and the kernel values it took."""
+        return np.sort(rng.choice(len(X), count, replace=False)), 0
 
     @abstractmethod
     def _solve(self, X: Float64Array, Y: Float64Array) -> int:

@@ -60,11 +60,8 @@ class SubsetOfData(SparseGP):
 
     _factor: Float64Array
 
-    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        return _random_rows(len(Y), count, rng), 0
-
     def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        system = self._system()
+        system = self._system(X[self.active_])
         factor = CholeskyFactor(system)
         self._factor = np.asarray(factor.lower, dtype=np.float64)
         self._origin = system.origin
@@ -73,12 +70,12 @@ class SubsetOfData(SparseGP):
 
     def _variance(self, points: Float64Array) -> Float64Array:
         if not hasattr(self, "_factor"):
-            self._factor = np.asarray(CholeskyFactor(self._system()).lower, dtype=np.float64)
+            self._factor = np.asarray(CholeskyFactor(self._system(self.regressors_)).lower, dtype=np.float64)
         explained = divided_squares(self.kernel_, points, self.regressors_, self._origin, [self._factor])
         return np.maximum(self.kernel_.diagonal(points) - explained, 0)
 
-    def _system(self) -> KernelSystem:
-        return KernelSystem(self.regressors_, self.kernel_, self.noise_, precision="float64")
+    def _system(self, regressors: Float64Array) -> KernelSystem:
+        return KernelSystem(regressors, self.kernel_, self.noise_, precision="float64")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the factor, which comes back on demand."""
@@ -139,9 +136,6 @@ class SubsetOfRegressors(SparseGP):
     """
 
     _factors: list[Float64Array]
-
-    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        return _random_rows(len(Y), count, rng), 0
 
     def _solve(self, X: Float64Array, Y: Float64Array) -> int:
         fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
@@ -283,7 +277,3 @@ class MatchingPursuitGP(SubsetOfRegressors):
     def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
         found = select_regressors(X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng)
         return found.active, found.kernel_evaluations
-
-
-def _random_rows(n: int, count: int, rng: np.random.Generator) -> IntArray:
-    return np.sort(rng.choice(n, count, replace=False))

@@ -83,7 +83,7 @@ class PursuitBasis:
     def __init__(self, Y: Float64Array, noise: float, capacity: int, dtype: npt.DTypeLike = np.float32) -> None:
         self.size = 0
         self.residual: FloatArray = Y.astype(dtype)
-        self._Y = self.residual
+        self._Y = self.residual.copy()
         self._noise = noise
         # Transposed, so that the first `size` rows are contiguous.
         self._V = np.empty((capacity, len(Y)), dtype=dtype)
@@ -94,13 +94,14 @@ class PursuitBasis:
     def schur(self, candidates: IntArray, diagonal: Float64Array) -> Float64Array:
         """Return d_c of the candidates (c,), given their k_cc (c,)."""
         own = self._V[: self.size, candidates]
-        return diagonal - np.einsum("ij,ij->j", own, own, dtype=np.float64)
+        explained: Float64Array = np.einsum("ij,ij->j", own, own, dtype=np.float64)
+        return diagonal - explained
 
     def line_search(self, candidates: IntArray, columns: FloatArray, diagonal: Float64Array) -> Float64Array:
         """Return how far each candidate lowers the objective by its own coefficient alone, the others held (c,).
 
-        That is |k_c' residual - noise k_cp beta|^2 / (|k_c|^2 + noise k_cc), summed over the outputs (eq. 8 of Keerthi &
-        Chu, without the half); k_cp beta = V_c w.
+        That is |k_c' residual - noise k_cp beta|^2 / (|k_c|^2 + noise k_cc), summed over the outputs (eq. 8 of Keerthi
+        & Chu, without the half); k_cp beta = V_c w.
 
         Parameters
         ----------
@@ -114,7 +115,8 @@ class PursuitBasis:
         sums = self._summed(columns, self.residual.shape[1] + 1, self._add_pull)
         pull = sums[:, :-1] - self._noise * own.T @ self._weights
         norm = np.maximum(sums[:, -1] + self._noise * diagonal, np.finfo(np.float64).tiny)
-        return np.einsum("ij,ij->i", pull, pull) / norm
+        decrease: Float64Array = np.einsum("ij,ij->i", pull, pull) / norm
+        return decrease
 
     def exact(self, directions: Directions, schur: Float64Array) -> Float64Array:
         """Return how far each candidate lowers the objective where all coefficients are solved for again (c,).
@@ -128,7 +130,8 @@ class PursuitBasis:
         # Not negative but for rounding.
         remainder = np.maximum(directions.squares - np.einsum("ij,ij->i", whitened, whitened), 0)
         norm = np.maximum(self._noise * schur + remainder, np.finfo(np.float64).tiny)
-        return np.einsum("ij,ij->i", directions.pull, directions.pull) / norm
+        decrease: Float64Array = np.einsum("ij,ij->i", directions.pull, directions.pull) / norm
+        return decrease
 
     def directions(self, candidates: IntArray, columns: FloatArray) -> Directions:
         """Return the directions of candidates (c,), given their kernel rows (c, n), which are overwritten."""
@@ -163,7 +166,7 @@ class PursuitBasis:
     def _solve(self) -> None:
         """Set w = L^-T (L^-1 V' Y) and the residual Y - V w."""
         t = self.size
-        outputs = np.ascontiguousarray(self._forward[:t].T)
+        outputs = self._forward[:t].T.copy(order="C")
         if len(outputs) == 1:
             divide_vector(outputs[0], self._lower[:t, :t], transposed=True)
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from gbcd._arrays import Float64Array, IntArray
+from gbcd._arrays import Float64Array, FloatArray, IntArray
 from gbcd._blas import subtract_product, subtract_square
 from gbcd._dense import cholesky_in_place, cholesky_solve, divide_in_halves
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
@@ -88,9 +88,7 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
         def evaluate(pieces: Iterator[slice], rows: slice = rows, V: Float64Array = V) -> None:
             for piece in pieces:
                 at = slice(rows.start + piece.start, rows.start + piece.stop)
-                tile = kernel.tile(kernel.row_features(X[at], origin, np.float64), columns)
-                divide_in_halves(tile, root)
-                V[:, piece] = tile.T
+                V[:, piece] = _tile(kernel, X[at], columns, origin, [root]).T
 
         def multiply(mine: Iterator[tuple[slice, slice]], V: Float64Array = V) -> None:
             for i, j in mine:
@@ -128,13 +126,21 @@ def divided_squares(
 
     def work(pieces: Iterator[slice]) -> None:
         for piece in pieces:
-            tile = kernel.tile(kernel.row_features(points[piece], origin, np.float64), columns)
-            for factor in factors:
-                divide_in_halves(tile, factor)
+            tile = _tile(kernel, points[piece], columns, origin, factors)
             squares[piece] = np.einsum("ij,ij->i", tile, tile)
 
     parallel(work, spans(len(points), ROWS))
     return squares
+
+
+def _tile(
+    kernel: Kernel, points: Float64Array, columns: FloatArray, origin: Float64Array, factors: Sequence[Float64Array]
+) -> Float64Array:
+    """Return the rows (... F_2^-1 F_1^-1 k_p)' of the points (t, d), given the regressors' features: (t, p)."""
+    tile = kernel.tile(kernel.row_features(points, origin, np.float64), columns).astype(np.float64, copy=False)
+    for factor in factors:
+        divide_in_halves(tile, factor)
+    return tile
 
 
 def _factor_gram(gram: Float64Array, noise: float) -> Float64Array:

@@ -21,7 +21,7 @@ from gbcd.selection import (
     Selection,
 )
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
-from gbcd.sparse import MatchingPursuitGP
+from gbcd.sparse import MatchingPursuitGP, SubsetOfData, SubsetOfRegressors
 from gbcd.system import KernelSystem
 from gbcd.variance import predictive_variance
 
@@ -43,6 +43,8 @@ __all__ = [
     "Selection",
     "SolveResult",
     "SquaredExponential",
+    "SubsetOfData",
+    "SubsetOfRegressors",
     "TraceEntry",
     "fit_hyperparameters",
     "leave_group_out_score",

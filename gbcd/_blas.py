@@ -38,6 +38,7 @@ def _addresses(module: ModuleType, routine: str, arguments: int) -> dict[str, An
 _GEMM = _addresses(cython_blas, "gemm", 13)
 _SYRK = _addresses(cython_blas, "syrk", 10)
 _TRSM = _addresses(cython_blas, "trsm", 11)
+_TRSV = _addresses(cython_blas, "trsv", 8)
 _POTRF = _addresses(cython_lapack, "potrf", 5)
 
 
@@ -109,4 +110,14 @@ def divide(X: npt.NDArray[F], lower: npt.NDArray[F], transposed: bool = False) -
     _TRSM[dtype](
         *(_letter("L"), _letter("U"), _letter("N" if transposed else "T"), _letter("N")),
         *(_integer(X.shape[1]), _integer(len(X)), _real(1, dtype), triangle, triangle_step, at, step),
+    )
+
+
+def divide_vector(x: npt.NDArray[F], lower: npt.NDArray[F], transposed: bool = False) -> None:
+    """Replace a contiguous x (n,) as `divide` does a row: for one row it reads `lower` without packing it first."""
+    dtype = x.dtype.name
+    triangle, triangle_step = _place(lower)
+    _TRSV[dtype](
+        *(_letter("U"), _letter("N" if transposed else "T"), _letter("N")),
+        *(_integer(len(x)), triangle, triangle_step, _place(x[None])[0], _integer(1)),
     )

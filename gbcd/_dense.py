@@ -137,21 +137,21 @@ def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finishe
         subtract_product(matrix[I, J], matrix[I, before], matrix[J, before])
         if not finished.wait(corner, j + 1):
             return False
-        _divide_in_halves(matrix[I, J], matrix[J, J])
+        divide_in_halves(matrix[I, J], matrix[J, J])
     finished.add(rows)
     return True
 
 
-def _divide_in_halves(X: npt.NDArray[F], lower: npt.NDArray[F]) -> None:
-    """X := X lower'^-1, most of it as products."""
+def divide_in_halves(X: npt.NDArray[F], lower: npt.NDArray[F]) -> None:
+    """X := X lower'^-1 in place, each row x (n,) to lower^-1 x, most of it as products; one thread's work."""
     n = len(lower)
     if n <= DIVIDE_BLOCK:
         divide(X, lower)
         return
     half = n // 2
-    _divide_in_halves(X[:, :half], lower[:half, :half])
+    divide_in_halves(X[:, :half], lower[:half, :half])
     subtract_product(X[:, half:], X[:, :half], lower[half:, :half])
-    _divide_in_halves(X[:, half:], lower[half:, half:])
+    divide_in_halves(X[:, half:], lower[half:, half:])
 
 
 def cholesky_solve(lower: npt.NDArray[F], right: npt.NDArray[np.floating[Any]]) -> npt.NDArray[F]:

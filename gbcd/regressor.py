@@ -9,18 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, group_labels, positive_integer, require_finite, standardisation
+from gbcd._arrays import Float64Array, group_labels, positive_integer, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
 from gbcd._tiles import kernel_product, worker_limit
+from gbcd._training_data import new_inputs, refuse_weights, training_data
 from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
 from gbcd.sampling import posterior_deviations
-from gbcd.scaling import InputScaling, input_scale, require_moderate, scaled
+from gbcd.scaling import InputScaling, input_scale, scaled
 from gbcd.solvers import get_solver, solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
 from gbcd.solvers.result import Callback
@@ -191,7 +192,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             With the gradient norm that was reached, where that is above `tol`.
         """
-        _refuse(unsupported)
+        refuse_weights(self, unsupported)
         before = self.__dict__.copy()
         try:
             with worker_limit(thread_count(self.n_jobs)):
@@ -205,15 +206,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         # A wrong name is noticed before the minutes that hyperparameters take.
         get_solver(self.solver)
         request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
-        _check_numbers(y)
-        inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
-        )
-        require_finite(inputs, "X")
-        require_moderate(inputs, "X")
+        inputs, outputs = training_data(self, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))
         self._flat = outputs.ndim == 1
-        outputs = np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
+        outputs = outputs.reshape(len(outputs), -1)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self.x_offset_, self.x_scale_ = input_scale(inputs, self.input_scaling)
         self.y_mean_, self.y_scale_ = standardisation(outputs)
@@ -268,9 +264,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             In the units of each output; zero for a constant one.
         """
         check_is_fitted(self, "coef_")
-        inputs = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
-        require_finite(inputs, "X")
-        points = self.scale_inputs(inputs)
+        points = self.scale_inputs(new_inputs(self, X))
         with worker_limit(thread_count(self.n_jobs)):
             product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
@@ -307,14 +301,12 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         mean = self.predict(X)
         assert isinstance(mean, np.ndarray)
-        inputs = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+        points = self.scale_inputs(new_inputs(self, X))
         q = self.coef_.shape[1]
         seed = check_random_state(random_state).randint(2**31)
         draws = positive_integer(n_samples, "n_samples")
         with worker_limit(thread_count(self.n_jobs)):
-            deviations = posterior_deviations(
-                self._system(), self.scale_inputs(inputs), q * draws, seed, solver=self.solver, tol=self.tol
-            )
+            deviations = posterior_deviations(self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol)
         shaped = deviations.reshape(len(deviations), q, draws) * self._deviation_scale()[:, None]
         samples: Float64Array = mean.reshape(len(mean), q)[:, :, None] + shaped
         return samples[:, 0] if self._flat else samples
@@ -380,28 +372,3 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _shaped(self, outputs: Float64Array) -> Float64Array:
         return outputs[:, 0] if self._flat else outputs
-
-
-def _check_numbers(y: npt.ArrayLike) -> None:
-    """Refuse NaN, infinity and what nearly is one in y, by row and column, before scikit-learn does without."""
-    values = np.asarray(y)
-    if values.dtype.kind == "O":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError):
-            return
-    if values.dtype.kind == "f" and values.ndim in (1, 2):
-        require_finite(values, "y")
-        require_moderate(values, "y")
-
-
-def _refuse(unsupported: dict[str, Any]) -> None:
-    """Say why `fit` takes no sample weights; it would only be an unknown argument otherwise."""
-    for name, value in unsupported.items():
-        if name != "sample_weight":
-            raise TypeError(f"GBCDRegressor.fit() got an unexpected keyword argument {name!r}.")
-        if value is not None:
-            raise ValueError(
-                "sample_weight is not supported: the noise is the same in all rows. Repeat rows that count more than "
-                "others, leave out those that do not count."
-            )

@@ -130,6 +130,9 @@ def _read(file: Any) -> PoseModel:
         "y_scale": (n_outputs,),
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
+    # Added to MatchingPursuitGP later: older files have none.
+    for name in {"x_offset", "x_scale"} & set(mpgp):
+        _expect(f"mpgp/{name}", mpgp[name], (n_words,))
     summary = json.loads(file.attrs["summary"])
     wrong = [key for key, kind in SUMMARY.items() if not isinstance(summary.get(key), kind)]
     if wrong:
@@ -139,8 +142,8 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name} has a noise or a shape that no training gives")
         if not (state["y_scale"] > 0).all():
             raise ValueError(f"{name}/y_scale must be positive")
-    if not (gp["x_scale"] > 0).all():
-        raise ValueError("gp/x_scale must be positive")
+        if not (state.get("x_scale", np.ones(1)) > 0).all():
+            raise ValueError(f"{name}/x_scale must be positive")
     return PoseModel(
         config,
         HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),

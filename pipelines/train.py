@@ -163,7 +163,11 @@ class _Training:
             )
         self.reporter.progress("mpgp", 0, 1)
         mpgp = MatchingPursuitGP(
-            gp.kernel_, gp.noise_, n_regressors=min(wanted, len(histograms)), random_state=self.config.random_state
+            gp.kernel_,
+            noise=gp.noise_,
+            input_scaling=None,
+            n_regressors=min(wanted, len(histograms)),
+            random_state=self.config.random_state,
         ).fit(gp.scale_inputs(histograms), poses)
         self.reporter.progress("mpgp", 1, 1)
         return mpgp

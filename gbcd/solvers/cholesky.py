@@ -84,6 +84,11 @@ class CholeskyFactor:
                 f"raise the noise."
             ) from None
 
+    @property
+    def lower(self) -> npt.NDArray[np.floating]:
+        """L (n, n), of which only the lower triangle counts."""
+        return self._lower
+
     def solve(self, Y: Float64Array) -> Float64Array:
         """Return Kbar^{-1} Y, shape (n, q), in the precision of the factor."""
         # Scaled to 1 first, so that the cast to float32 neither overflows nor underflows.

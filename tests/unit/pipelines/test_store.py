@@ -24,7 +24,7 @@ def model() -> PoseModel:
     histograms, outputs = rng.dirichlet(np.ones(6), 40), rng.normal(size=(40, 45)) * 100
     outputs[:, :3] = 0  # the root
     gp = GBCDRegressor(kernel="isotropic", gamma=0.1, noise=0.1, input_scaling="global").fit(histograms, outputs)
-    mpgp = MatchingPursuitGP(gp.kernel_, gp.noise_, n_regressors=7, random_state=0)
+    mpgp = MatchingPursuitGP(gp.kernel_, noise=gp.noise_, input_scaling=None, n_regressors=7, random_state=0)
     mpgp.fit(gp.scale_inputs(histograms), outputs)
     histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
     return PoseModel(Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, SUMMARY_EXAMPLE)

@@ -1,0 +1,279 @@
+"""The sparse rivals of the exact GP as scikit-learn estimators: SD, SR and MPGP."""
+
+from __future__ import annotations
+
+from typing import Any, Self, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd._arrays import Float64Array, IntArray, positive_integer
+from gbcd.kernels import Kernel
+from gbcd.likelihood import Objective
+from gbcd.scaling import InputScaling
+from gbcd.solvers.cholesky import CholeskyFactor
+from gbcd.sparse.base import N_REGRESSORS, SparseGP
+from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, select_regressors
+from gbcd.sparse.regressors import divided_squares, fit_regressors
+from gbcd.system import KernelSystem
+
+
+class SubsetOfData(SparseGP):
+    """The exact GP on p random training rows; the others only count in the scaling (SD).
+
+    Parameters
+    ----------
+    kernel : {"ard", "isotropic"} or Kernel
+    gamma : float or array (d,), optional
+    noise : float, optional
+    input_scaling : {"column", "global"} or None
+        These four as in `GBCDRegressor`.
+    n_regressors : int
+        p, clipped to the number of rows.
+    subset : int
+    hyperparameter_objective : {"marginal", "leave_group_out"}
+        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    noise_ : float
+        sigma^2 of the standardised outputs.
+    active_ : int array (p,)
+        The training rows taken, sorted.
+    regressors_ : array (p, d)
+        Their scaled inputs.
+    coef_ : array (p, q)
+        Of the standardised outputs.
+    kernel_evaluations_ : int
+        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        `from_state`.
+    x_offset_, x_scale_ : array (d,)
+    y_mean_, y_scale_ : array (q,)
+        Of all the training rows.
+    hyperparameters_ : HyperparameterFit or None
+    n_features_in_ : int
+    """
+
+    _factor: Float64Array
+
+    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
+        system = self._system(X[self.active_])
+        factor = CholeskyFactor(system)
+        self._factor = np.asarray(factor.lower, dtype=np.float64)
+        self._origin = system.origin
+        self.coef_ = factor.solve(Y[self.active_])
+        return system.kernel_evaluations
+
+    def _variance(self, points: Float64Array) -> Float64Array:
+        if not hasattr(self, "_factor"):
+            self._factor = np.asarray(CholeskyFactor(self._system(self.regressors_)).lower, dtype=np.float64)
+        explained = divided_squares(self.kernel_, points, self.regressors_, self._origin, [self._factor])
+        return np.maximum(self.kernel_.diagonal(points) - explained, 0)
+
+    def _system(self, regressors: Float64Array) -> KernelSystem:
+        return KernelSystem(regressors, self.kernel_, self.noise_, precision="float64")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle: without the factor, which comes back on demand."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_factor"}
+
+
+class SubsetOfRegressors(SparseGP):
+    """The GP of the prior f(x) = k_p(x)' beta on p random training rows, fitted to all n rows (SR).
+
+    Parameters
+    ----------
+    kernel : {"ard", "isotropic"} or Kernel
+    gamma : float or array (d,), optional
+    noise : float, optional
+    input_scaling : {"column", "global"} or None
+        These four as in `GBCDRegressor`.
+    n_regressors : int
+        p, clipped to the number of rows.
+    subset : int
+    hyperparameter_objective : {"marginal", "leave_group_out"}
+        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    noise_ : float
+        sigma^2 of the standardised outputs.
+    active_ : int array (p,)
+        Rows of the training inputs that became regressors, sorted.
+    regressors_ : array (p, d)
+        Their scaled inputs.
+    coef_ : array (p, q)
+        beta, of the standardised outputs.
+    kernel_evaluations_ : int
+        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        `from_state`.
+    x_offset_, x_scale_ : array (d,)
+    y_mean_, y_scale_ : array (q,)
+    hyperparameters_ : HyperparameterFit or None
+    n_features_in_ : int
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        From `fit`, where the noise is too small for float64.
+
+    Notes
+    -----
+    Rasmussen and Williams, "Gaussian Processes for Machine Learning", section 8.3.1: the mean is
+    k_p' (K_pn K_np + noise K_pp)^-1 K_pn y, the variance noise k_p' (K_pn K_np + noise K_pp)^-1 k_p.
+
+    The variance is that of a model with p degrees of freedom, and has its known fault: far from the regressors, where
+    k_p vanishes, it falls to zero instead of rising to the prior's. Do not read confidence from it there.
+    """
+
+    _factors: list[Float64Array]
+
+    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
+        fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
+        self.coef_, self._factors = fit.coef, [fit.root, fit.factor]
+        self._origin = X.mean(axis=0)
+        return fit.kernel_evaluations
+
+    def _variance(self, points: Float64Array) -> Float64Array:
+        if not hasattr(self, "_factors"):
+            raise ValueError(
+                "This model was stored without what standard deviations need: store it with "
+                "get_state(with_std=True), or fit it again."
+            )
+        return self.noise_ * divided_squares(self.kernel_, points, self.regressors_, self._origin, self._factors)
+
+    def get_state(self, with_std: bool = False) -> dict[str, Any]:
+        """Return the fitted model as plain arrays and numbers, for a file store.
+
+        Parameters
+        ----------
+        with_std : bool
+            Also return what standard deviations need, 16 p^2 bytes.
+
+        Raises
+        ------
+        TypeError
+            For a kernel other than `SquaredExponential`.
+        ValueError
+            For deviations of a model that was stored without them.
+        """
+        state = super().get_state()
+        if with_std:
+            if not hasattr(self, "_factors"):
+                raise ValueError("This model was itself stored without what standard deviations need: fit it again.")
+            state |= {"root": np.tril(self._factors[0]), "factor": np.tril(self._factors[1])}
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], **parameters: Any) -> Self:
+        """Rebuild a fitted model from `get_state`; its predictions are the same."""
+        model = super().from_state(state, **parameters)
+        if "root" in state:
+            model._factors = [np.ascontiguousarray(state[name], dtype=np.float64) for name in ("root", "factor")]
+        return model
+
+
+class MatchingPursuitGP(SubsetOfRegressors):
+    """The subset-of-regressors GP on regressors chosen by matching pursuit (MPGP).
+
+    Parameters
+    ----------
+    kernel : {"ard", "isotropic"} or Kernel
+    gamma : float or array (d,), optional
+    noise : float, optional
+    input_scaling : {"column", "global"} or None
+        These four as in `GBCDRegressor`.
+    n_regressors : int
+        p, clipped to the number of rows.
+    n_candidates : int
+        Random rows scored at each step. The best of the default 59 is among the best 5 % with probability 0.95.
+    criterion : {"line_search", "exact"}
+        How far a candidate lowers the objective |Y - K_np beta|^2 + noise beta' K_pp beta: by its own coefficient
+        alone, as Keerthi and Chu propose, or with all coefficients solved for again, as Smola and Bartlett do, for
+        2 n_candidates times the arithmetic.
+    subset : int
+    hyperparameter_objective : {"marginal", "leave_group_out"}
+        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    noise_ : float
+        sigma^2 of the standardised outputs.
+    active_ : int array (p,)
+        Rows of the training inputs that became regressors, in the order chosen: fewer than asked for where the others
+        only copy them.
+    regressors_ : array (p, d)
+        Their scaled inputs.
+    coef_ : array (p, q)
+        beta, of the standardised outputs.
+    kernel_evaluations_ : int
+        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        `from_state`.
+    x_offset_, x_scale_ : array (d,)
+    y_mean_, y_scale_ : array (q,)
+    hyperparameters_ : HyperparameterFit or None
+    n_features_in_ : int
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        From `fit`, where the noise is too small for float64.
+
+    Notes
+    -----
+    S. S. Keerthi and W. Chu, "A matching pursuit approach to sparse Gaussian process regression", NIPS 2005;
+    A. J. Smola and P. Bartlett, "Sparse greedy Gaussian process regression", NIPS 2000.
+
+    Selection runs in float32 where the spread of the inputs allows, and takes 4 n p bytes; the coefficients are then
+    solved for once in float64. The variance is that of `SubsetOfRegressors`, with its fault.
+    """
+
+    def __init__(
+        self,
+        kernel: str | Kernel = "ard",
+        gamma: npt.ArrayLike | None = None,
+        noise: float | None = None,
+        input_scaling: InputScaling | None = "column",
+        n_regressors: int = N_REGRESSORS,
+        n_candidates: int = N_CANDIDATES,
+        criterion: Criterion = "line_search",
+        subset: int = 2000,
+        hyperparameter_objective: Objective = "marginal",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            gamma=gamma,
+            noise=noise,
+            input_scaling=input_scaling,
+            n_regressors=n_regressors,
+            subset=subset,
+            hyperparameter_objective=hyperparameter_objective,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.n_candidates = n_candidates
+        self.criterion = criterion
+
+    def _check_parameters(self) -> None:
+        positive_integer(self.n_candidates, "n_candidates")
+        if self.criterion not in get_args(Criterion):
+            raise ValueError(f"criterion must be 'line_search' or 'exact', not {self.criterion!r}.")
+
+    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
+        found = select_regressors(X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng)
+        return found.active, found.kernel_evaluations

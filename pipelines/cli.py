@@ -23,6 +23,9 @@ from pose.errors import DataError
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
+WIDE = 200
+"""Columns of a table that goes elsewhere than to a terminal."""
+
 app = typer.Typer(
     name="pose",
     help="3D human poses from video silhouettes, by an exact Gaussian process.",
@@ -241,24 +244,33 @@ def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) ->
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="The benchmark: solvers.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), or all."),
+    ],
     size: Annotated[
-        str, typer.Option(help="full (an hour or more), or quick (a tenth of the samples, two minutes).")
+        str, typer.Option(help="full (minutes to an hour each), or quick (all in a minute or two).")
     ] = "full",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of kin40k.npz, calhouse.npz, histosc.npz. Default: simulated data alone."),
+        typer.Option(
+            help="Folder of data sets (kin40k, calhouse, sarcos or any other; .npz, .csv or .mat). Default: simulated "
+            "ones alone."
+        ),
     ] = None,
-    repeat: Annotated[int, typer.Option(help="Measure each cell so often; tables show medians.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the results: NAME-SIZE.json and RESULTS.md.")] = Path(
-        "bench-results"
-    ),
+    repeat: Annotated[
+        int,
+        typer.Option(help="Measure each cell so often: medians, and for errors mean ± deviation over random splits."),
+    ] = 1,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results: NAME-SIZE.json, pictures, and RESULTS.md of all.")
+    ] = Path("bench-results"),
     limit: Annotated[float, typer.Option(help="Seconds a cell may take; a slash in the table stands for more.")] = 1800,
     overwrite: Annotated[bool, typer.Option(help="Measure anew what is there.")] = False,
 ) -> None:
-    """Measure solvers: seconds, kernel passes, memory and exactness, each in a process of its own.
+    """Make a table or figure of the paper, today's peers in it: time, kernel passes, memory, error, exactness.
 
-    A run that was stopped goes on from the results in the folder.
+    A run that was stopped goes on from the results in the folder. Each cell of a full run has its own process.
     """
     from pipelines.bench.report import LEGEND, below, screen_table
     from pipelines.bench.run import run_benchmark
@@ -268,7 +280,8 @@ def bench(
             name, out, reporter, size=size, data=data, repeat=repeat, limit=limit, overwrite=overwrite
         )
     for filled in sheets:
-        output.print(screen_table(filled))
+        # What goes to a file or another program is not cut to the width of a screen that is not there.
+        (output if output.is_terminal else Console(width=WIDE)).print(screen_table(filled))
         print("\n".join(below(filled)), end="\n\n")
     print(LEGEND)
     print(f"tables  {out / 'RESULTS.md'}")

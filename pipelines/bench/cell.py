@@ -127,11 +127,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure shown in a table: its heading, its name and how its number is formatted."""
+    """A measure shown in a table: its heading, its name and how its number is formatted.
+
+    Attributes
+    ----------
+    heading, measure, format : str
+    spread : bool
+        Show the mean and the standard deviation of repeated measurements, not their median: they differ in the split
+        of the samples, not by the noise of the machine.
+    per : str
+        Another measure that this one is divided by.
+    """
 
     heading: str
     measure: str
     format: str
+    spread: bool = False
+    per: str = ""
 
 
 @dataclass(frozen=True)

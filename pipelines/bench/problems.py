@@ -1,14 +1,14 @@
 """The regression problems of the benchmarks: simulated ones, and those in a folder of data.
 
-A folder holds NAME.npz with `X` (n, d) and `y` (n,) or `Y` (n, q), and may hold hyperparameters.json,
-{NAME: {"gamma": number or list (d,), "noise": number}}, for inputs and outputs scaled as here.
+A folder holds files as `pipelines.bench.reading` reads them, and may hold hyperparameters.json,
+{NAME: {"gamma": number or list (d,), "noise": number}}, for inputs and outputs scaled as here. What it does not give is
+fitted once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from gbcd import SquaredExponential, fit_hyperparameters
 from pipelines.bench.cell import FloatArray, Parameters
+from pipelines.bench.reading import Samples, find, names, read_samples
 from pipelines.bench.simulated import SIMULATED
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
@@ -70,12 +71,32 @@ class Catalogue:
     def __init__(self, folder: Path | None, fits: Path, reporter: Reporter) -> None:
         self._folder, self._fits, self._reporter = folder, fits, reporter
         self._known: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, int] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The regression problems of the folder."""
+        return [] if self._folder is None else [name for name in names(self._folder) if name != "histosc"]
 
     def missing(self, name: str) -> str:
         """Return what keeps this problem from being drawn, nothing if it can be."""
-        if name in SIMULATED or (self._folder is not None and _source(self._folder, name).is_file()):
+        if name in SIMULATED or (self._folder is not None and find(self._folder, _file_stem(name)) is not None):
             return ""
-        return f"needs --data with {_file_name(name)}"
+        return f"needs --data with {_file_stem(name)}.npz, .csv or .mat"
+
+    def most(self, name: str, share: float) -> int:
+        """Return this share of a file's rows; of a problem that can be drawn at any size, there is no such number.
+
+        Raises
+        ------
+        DataError
+            If it is not what it should be.
+        """
+        if self._folder is None or self.missing(name):
+            raise DataError(f"{name}: {self.missing(name)}")
+        if name not in self._rows:
+            self._rows[name] = len(_read(self._folder, name)[0])
+        return int(share * self._rows[name])
 
     def specify(self, name: str, n: int) -> dict[str, Any]:
         """Return the JSON parameters `draw` takes: the name, n, gamma and noise, and a digest of the file.
@@ -103,7 +124,7 @@ class Catalogue:
         fitted = _read_hyperparameters(self._fits)
         if name not in fitted or fitted[name].get("digest") != digest:
             self._reporter.say(f"{name}: fitting gamma and noise, which {folder / HYPERPARAMETERS} does not give")
-            X, Y = _load(folder, name)
+            X, Y = _read(folder, name)
             fit = fit_hyperparameters(
                 StandardScaler().fit_transform(X), StandardScaler().fit_transform(Y), random_state=0
             )
@@ -137,12 +158,12 @@ def draw(specified: Parameters, folder: Path | None, n_test: int = 1000, seed: i
     if name in SIMULATED:
         X, Y, X_test, Y_test = _simulate(name, n, n_test, rng)
     elif folder is None:
-        raise DataError(f"{name}: needs --data with {_file_name(name)}")
+        raise DataError(f"{name}: needs --data with {_file_stem(name)}.npz, .csv or .mat")
     elif name == "histosc_like":
-        X, Y = _mix(*_load(folder, name), n + n_test, rng)
+        X, Y = _mix(*_read(folder, name), n + n_test, rng)
         X, Y, X_test, Y_test = X[:n], Y[:n], X[n:], Y[n:]
     else:
-        X, Y = _load(folder, name)
+        X, Y = _read(folder, name)
         if n > len(X):
             raise DataError(f"{_source(folder, name)}: has {len(X):,} rows, {n:,} are asked for")
         rows = rng.permutation(len(X))
@@ -193,34 +214,19 @@ def _scale_histograms(X: FloatArray, Y: FloatArray, X_test: FloatArray, Y_test: 
     return X / spread, (Y - centre) / reach, X_test / spread, (Y_test - centre) / reach
 
 
-def _file_name(name: str) -> str:
-    return "histosc.npz" if name == "histosc_like" else f"{name}.npz"
+def _file_stem(name: str) -> str:
+    return "histosc" if name == "histosc_like" else name
 
 
 def _source(folder: Path, name: str) -> Path:
-    return folder / _file_name(name)
+    path = find(folder, _file_stem(name))
+    if path is None:
+        raise DataError(f"{folder}: has no {_file_stem(name)}.npz, .csv or .mat")
+    return path
 
 
-def _load(folder: Path, name: str) -> tuple[FloatArray, FloatArray]:
-    """Return X (n, d) and Y (n, q) of a file.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read or does not hold them.
-    """
-    path = _source(folder, name)
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            X = held["X"].astype(np.float64)
-            Y = held["Y" if "Y" in held else "y"].astype(np.float64)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: not an .npz file with X (n, d) and y (n,) or Y (n, q) ({error})") from error
-    if X.ndim != 2 or Y.ndim not in (1, 2) or len(X) != len(Y) or len(X) < 2:
-        raise DataError(f"{path}: X {X.shape} and y {Y.shape} must have the same rows, two or more")
-    if not (np.isfinite(X).all() and np.isfinite(Y).all()):
-        raise DataError(f"{path}: X and y must be finite numbers")
-    return X, Y.reshape(len(X), -1)
+def _read(folder: Path, name: str) -> Samples:
+    return read_samples(_source(folder, name), constants=name.startswith("histosc"))
 
 
 def _read_hyperparameters(path: Path) -> dict[str, dict[str, Any]]:

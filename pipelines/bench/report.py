@@ -1,4 +1,4 @@
-"""Filled-in tables: for the screen, and RESULTS.md, made from all result files of a folder."""
+"""Filled-in tables: for the screen, and RESULTS.md, made from all result files and pictures of a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table as ScreenTable
 from rich.text import Text
 
-from pipelines.bench.cell import Run, Table
+from pipelines.bench.cell import Column, Run, Table
 from pipelines.files import atomic_path
 
 LIMIT_MARK = "/"
@@ -53,19 +53,27 @@ def sheet(table: Table, summaries: list[Run | None]) -> Sheet:
     """Fill in a table with one summary a row; None is still to be measured."""
     rows = []
     for row, summary in zip(table.rows, summaries, strict=True):
-        numbers = [_number(summary, column.measure, column.format) for column in table.columns]
+        numbers = [_number(summary, column) for column in table.columns]
         rows.append([*row.labels, *numbers, _remark(summary)])
     headings = [*table.labels, *(column.heading for column in table.columns), ""]
     return Sheet(table.title, headings, rows, len(table.labels), table.note)
 
 
-def _number(summary: Run | None, measure: str, style: str) -> str:
+def _number(summary: Run | None, column: Column) -> str:
     if summary is None:
         return ""
     if summary.outcome == "limit":
         return LIMIT_MARK
-    value = summary.measures.get(measure)
-    return UNKNOWN if value is None else format(value, style)
+    value, deviation = summary.measures.get(column.measure), None
+    if column.spread and f"{column.measure} deviation" in summary.measures:
+        value = summary.measures[f"{column.measure} mean"]
+        deviation = summary.measures[f"{column.measure} deviation"]
+    if column.per and isinstance(value, int | float):
+        unit = summary.measures.get(column.per)
+        value = value / unit if isinstance(unit, int | float) and unit else None
+    if value is None:
+        return UNKNOWN
+    return format(value, column.format) + ("" if deviation is None else f" ± {format(deviation, '.1g')}")
 
 
 def _remark(summary: Run | None) -> str:
@@ -125,6 +133,8 @@ def write_markdown(path: Path, results: list[dict[str, Any]]) -> None:
         machine = ", ".join(f"{name} {value}" for name, value in held["machine"].items())
         parts.append(f"## {held['benchmark']}, {held['size']}")
         parts.append(f"`{command}`, version {held['version']}; {machine}.")
+        if held["figure"] and (path.parent / held["figure"]).is_file():
+            parts.append(f"![{held['benchmark']}]({held['figure']})")
         parts += [markdown_table(Sheet(**table)) for table in held["tables"]]
     with atomic_path(path) as temporary:
         temporary.write_text("\n\n".join(parts) + "\n")

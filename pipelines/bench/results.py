@@ -17,7 +17,8 @@ from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pose.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
+KEYS = {"benchmark", "size", "version", "machine", "figure", "tables", "cells"}
 
 
 class Results:
@@ -28,7 +29,8 @@ class Results:
     path : Path
         The JSON file. Arrays lie in a folder beside it.
     heading : dict
-        `benchmark`, `size`, `version` and `machine`: results of others are not continued.
+        `benchmark`, `size`, `version`, `machine` and `figure` (the name of the picture beside the file, or nothing):
+        results of others are not continued.
     overwrite : bool
         Begin anew whatever is there.
 
@@ -61,7 +63,7 @@ class Results:
 
     def sheets(self, tables: list[Table]) -> list[Sheet]:
         """Return the tables, filled in as far as they are."""
-        return [sheet(table, [self._summary(row) for row in table.rows]) for table in tables]
+        return [sheet(table, [self.summary(row) for row in table.rows]) for table in tables]
 
     def write(self, tables: list[Table]) -> None:
         """Write the file, the filled-in tables included."""
@@ -87,7 +89,15 @@ class Results:
         except (TypeError, KeyError) as error:
             raise _damaged(self.path) from error
 
-    def _summary(self, row: Row) -> Run | None:
+    def arrays(self, cell: Cell) -> dict[str, FloatArray]:
+        """Return the arrays that the first measurement of a cell found, none where there are none."""
+        path = self.arrays_path(cell)
+        if not path.is_file() or not self.runs(cell):
+            return {}
+        with np.load(path, allow_pickle=False) as held:
+            return {name: np.asarray(values, dtype=np.float64) for name, values in held.items()}
+
+    def summary(self, row: Row) -> Run | None:
         """Return the medians of a row's measurements, or how it failed; None where nothing is known yet."""
         if row.cell is None:
             return Run("unavailable", 0.0, remark=row.missing)
@@ -97,18 +107,11 @@ class Results:
             return failed[0] if failed else None
         compared: dict[str, Value] = {}
         for comparison in row.comparisons:
-            ours = self._array(row.cell, comparison.array)
-            reference = self._array(comparison.reference, comparison.array)
+            ours = self.arrays(row.cell).get(comparison.array)
+            reference = self.arrays(comparison.reference).get(comparison.array)
             if ours is not None and reference is not None:
                 compared[comparison.measure] = comparison.distance(ours, reference)
-        return Run("done", runs[0].limit, medians(runs) | compared)
-
-    def _array(self, cell: Cell, name: str) -> FloatArray | None:
-        path = self.arrays_path(cell)
-        if not path.is_file() or not self.runs(cell):
-            return None
-        with np.load(path, allow_pickle=False) as held:
-            return np.asarray(held[name], dtype=np.float64)
+        return Run("done", runs[0].limit, medians(runs) | spreads(runs) | compared)
 
 
 def medians(runs: list[Run]) -> dict[str, Value]:
@@ -125,6 +128,16 @@ def medians(runs: list[Run]) -> dict[str, Value]:
     return found
 
 
+def spreads(runs: list[Run]) -> dict[str, Value]:
+    """Return "NAME mean" and "NAME deviation" (n - 1) of each number over two runs or more."""
+    found: dict[str, Value] = {}
+    for name, first in runs[0].measures.items():
+        values = [value for run in runs if isinstance(value := run.measures.get(name), int | float)]
+        if len(values) > 1 and not isinstance(first, bool):
+            found[f"{name} mean"], found[f"{name} deviation"] = statistics.mean(values), statistics.stdev(values)
+    return found
+
+
 def read_results(path: Path) -> dict[str, Any]:
     """Return what a results file holds.
 
@@ -135,7 +148,7 @@ def read_results(path: Path) -> dict[str, Any]:
     """
     try:
         held = json.loads(path.read_text())
-        known = held["format"] == FORMAT and {"benchmark", "size", "version", "machine", "tables", "cells"} <= set(held)
+        known = held["format"] == FORMAT and set(held) >= KEYS
     except (ValueError, TypeError, KeyError):
         known = False
     if not known:

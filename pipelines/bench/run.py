@@ -5,24 +5,55 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from pipelines.bench import solvers
+from matplotlib.figure import Figure
+
+from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4
 from pipelines.bench.cell import Cell, Run, Size, Table
 from pipelines.bench.machine import describe_machine
+from pipelines.bench.pictures import save_figure
 from pipelines.bench.problems import Catalogue
-from pipelines.bench.process import measure_apart
+from pipelines.bench.process import MeasuringProcess
 from pipelines.bench.report import Sheet, write_markdown
 from pipelines.bench.results import Results, read_results
 from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 
-Benchmark = Callable[[Size, Catalogue], list[Table]]
 
-BENCHMARKS: dict[str, Benchmark] = {"solvers": solvers.tables}
+@dataclass(frozen=True)
+class Benchmark:
+    """One table or figure.
+
+    Attributes
+    ----------
+    summary : str
+        What it shows, in a line.
+    tables : callable
+    draw : callable or None
+        Makes the picture of what has been measured.
+    """
+
+    summary: str
+    tables: Callable[[Size, Catalogue], list[Table]]
+    draw: Callable[[list[Table], Results], Figure] | None = None
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "table2": Benchmark("training time and test error of dense solvers", table2.tables),
+    "table3": Benchmark("predictive variances: time and error", table3.tables),
+    "table4": Benchmark("sparse approximations against the exact process, on full training sets", table4.tables),
+    "figure1": Benchmark("correlation of the gradients of neighbours", figure1.tables, figure1.draw),
+    "figure2": Benchmark("gradient norm, objective and test error against time", figure2.tables, figure2.draw),
+    "figure3": Benchmark("gradient norm and objective against iterations", figure3.tables, figure3.draw),
+    "figure4": Benchmark("training time against the number of samples", figure4.tables, figure4.draw),
+    "solvers": Benchmark("all solvers: kernel passes, time, memory, exactness", solvers.tables),
+}
 SIZES: dict[str, Size] = {"full": "full", "quick": "quick"}
+ALL = "all"
 
 FITS = "fitted.json"
 REPORT = "RESULTS.md"
@@ -44,7 +75,7 @@ def run_benchmark(
     Parameters
     ----------
     name : str
-        One of `BENCHMARKS`.
+        One of `BENCHMARKS`, or `ALL`.
     out : Path
         Made if need be.
     reporter : Reporter
@@ -75,34 +106,66 @@ def run_benchmark(
     """
     _check(name, size, data, repeat, limit, out)
     out.mkdir(parents=True, exist_ok=True)
-    heading = {
-        "benchmark": name,
-        "size": size,
-        "version": version("gbcd-pose"),
-        "machine": describe_machine(),
-    }
-    results = Results(out / f"{name}-{size}.json", heading, overwrite)
-    tables = BENCHMARKS[name](SIZES[size], Catalogue(data, out / FITS, reporter))
-    cells = _cells(tables)
-    for done, (what, cell) in enumerate(cells):
-        reporter.progress("cells", done, len(cells))
-        runs = [run for run in results.runs(cell) if _still_holds(run, limit)]
-        while len(runs) < repeat and all(run.outcome == "done" for run in runs):
-            runs.append(_measure(cell, data, len(runs), limit, results.arrays_path(cell)))
-            reporter.say(f"{what}: {_in_words(runs[-1])}")
-            results.put(cell, runs)
-            results.write(tables)
-            _write_report(out)
-    reporter.progress("cells", len(cells), len(cells))
-    results.write(tables)
-    _write_report(out)
-    failed = sum(any(run.outcome == "error" for run in results.runs(cell)) for _, cell in cells)
-    return results.sheets(tables), failed
+    sheets: list[Sheet] = []
+    failed = 0
+    for each in BENCHMARKS if name == ALL else [name]:
+        # Quick ones share a process: starting one takes longer than most of their cells.
+        with MeasuringProcess(fresh=size == "full") as process:
+            session = _Session(each, SIZES[size], Catalogue(data, out / FITS, reporter), out, overwrite)
+            failed += session.measure(process, reporter, data, repeat, limit)
+        sheets += session.sheets
+    return sheets, failed
+
+
+class _Session:
+    """One benchmark's run."""
+
+    def __init__(self, name: str, size: Size, catalogue: Catalogue, out: Path, overwrite: bool) -> None:
+        self._benchmark = BENCHMARKS[name]
+        self._picture = out / f"{name}-{size}.png"
+        heading = {
+            "benchmark": name,
+            "size": size,
+            "version": version("gbcd-pose"),
+            "machine": describe_machine(),
+            "figure": "" if self._benchmark.draw is None else self._picture.name,
+        }
+        self._results = Results(out / f"{name}-{size}.json", heading, overwrite)
+        self._tables = self._benchmark.tables(size, catalogue)
+
+    @property
+    def sheets(self) -> list[Sheet]:
+        """The tables, filled in as far as they are."""
+        return self._results.sheets(self._tables)
+
+    def measure(
+        self, process: MeasuringProcess, reporter: Reporter, data: Path | None, repeat: int, limit: float
+    ) -> int:
+        """Measure what is missing, and return how many cells failed."""
+        results = self._results
+        cells = _cells(self._tables)
+        for done, (what, cell) in enumerate(cells):
+            reporter.progress("cells", done, len(cells))
+            runs = [run for run in results.runs(cell) if _still_holds(run, limit)]
+            while len(runs) < repeat and all(run.outcome == "done" for run in runs):
+                runs.append(_measure(process, cell, data, len(runs), limit, results.arrays_path(cell)))
+                reporter.say(f"{what}: {_in_words(runs[-1])}")
+                results.put(cell, runs)
+                self._write()
+        reporter.progress("cells", len(cells), len(cells))
+        if self._benchmark.draw is not None:
+            save_figure(self._benchmark.draw(self._tables, results), self._picture)
+        self._write()
+        return sum(any(run.outcome == "error" for run in results.runs(cell)) for _, cell in cells)
+
+    def _write(self) -> None:
+        self._results.write(self._tables)
+        _write_report(self._results.path.parent)
 
 
 def _check(name: str, size: str, data: Path | None, repeat: int, limit: float, out: Path) -> None:
-    if name not in BENCHMARKS:
-        raise UsageError(f"{name}: there is no such benchmark, but {', '.join(BENCHMARKS)}")
+    if name not in BENCHMARKS and name != ALL:
+        raise UsageError(f"{name}: there is no such benchmark, but {', '.join(BENCHMARKS)}, and {ALL}")
     if size not in SIZES:
         raise UsageError(f"--size {size}: there are {', '.join(SIZES)}")
     if data is not None and not data.is_dir():
@@ -130,11 +193,11 @@ def _still_holds(run: Run, limit: float) -> bool:
     return run.outcome == "done" or (run.outcome == "limit" and run.limit >= limit)
 
 
-def _measure(cell: Cell, data: Path | None, seed: int, limit: float, arrays: Path) -> Run:
+def _measure(process: MeasuringProcess, cell: Cell, data: Path | None, seed: int, limit: float, arrays: Path) -> Run:
     """Measure once; arrays are kept of the first time."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "arrays.npz"
-        run = measure_apart(cell, data, seed, limit, found)
+        run = process.measure(cell, data, seed, limit, found)
         if seed == 0 and run.outcome == "done" and found.exists():
             arrays.parent.mkdir(exist_ok=True)
             with atomic_path(arrays) as temporary:

@@ -5,14 +5,25 @@ Quick is the same on about a tenth of the samples, with budgets in proportion to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from pipelines.bench.cell import Cell, Column, Comparison, Row, Size, Table
+from pipelines.bench.cell import Column, Comparison, Row, Size, Table
 from pipelines.bench.problems import Catalogue
+from pipelines.bench.rows import (
+    ITERATIONS,
+    PASSES,
+    PEAK,
+    PEER,
+    RESIDUAL,
+    SOLVE,
+    TIME,
+    VARIANCES,
+    Rows,
+    in_mb,
+    solve_parameters,
+)
 from pipelines.bench.tasks import Budget, largest_difference, relative_rmse
 
-TOLERANCE = 1e-4
 TEST_POINTS = 1000
 QUICK = 10
 """A quick benchmark has this many times fewer samples."""
@@ -20,18 +31,7 @@ QUICK = 10
 SIMULATED = ("friedman1", "arm8")
 REAL = ("kin40k", "calhouse")
 
-_SOLVE, _PEER, _VARIANCES = (f"pipelines.bench.tasks:{name}" for name in ("solve_system", "solve_by_peer", "variances"))
-
-_TIME = (Column("s", "seconds", ".2f"), Column("CPU s", "cpu_seconds", ".2f"))
-_PASSES = Column("passes", "kernel_passes", ".1f")
-_PEAK = Column("peak MB", "peak_mb", ",.0f")
-_MEASURES = (
-    *_TIME,
-    _PASSES,
-    Column("iter.", "iterations", ".0f"),
-    _PEAK,
-    Column("residual", "residual", ".1e"),
-)
+_MEASURES = (*TIME, PASSES, ITERATIONS, PEAK, RESIDUAL)
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
@@ -47,42 +47,21 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     ]
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(Rows):
     """Makes rows, a tenth of the size where the benchmark is quick."""
-
-    catalogue: Catalogue
-    quick: bool
 
     def solve(self, problem: str, n: int, solver: str, budget: Budget = "auto", precision: str = "mixed") -> list[Row]:
         label = solver if precision == "mixed" else f"{solver}, {precision}"
-        parameters = {"solver": solver, "budget": self.budget(budget), "precision": precision, "keep": False}
-        return self.row((label,), _SOLVE, problem, n, parameters)
+        return self.sized((label,), SOLVE, problem, n, solve_parameters(solver, self.budget(budget), precision))
 
     def peer(self, problem: str, n: int, peer: str) -> list[Row]:
-        return self.row((peer,), _PEER, problem, n, {"peer": peer})
+        return self.sized((peer,), PEER, problem, n, {"peer": peer})
 
-    def row(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
-        """Return the row with the problem and n before the labels; none where it is to be left out."""
-        n = self.samples(n)
-        missing = self.catalogue.missing(problem)
-        if missing and self.quick:
-            return []
-        labels = (problem, f"{n:,}", *labels)
-        if missing:
-            return [Row(labels, None, missing)]
-        specified = self.catalogue.specify(problem, n)
-        return [Row(labels, Cell(task, {"problem": specified, "tol": TOLERANCE, **parameters}))]
-
-    def samples(self, n: int) -> int:
-        return n // QUICK if self.quick else n
+    def sized(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
+        return self.row(labels, task, problem, n // QUICK if self.quick else n, parameters)
 
     def budget(self, budget: Budget) -> Budget:
         return budget // QUICK**2 if self.quick and budget != "auto" else budget
-
-
-def _in_mb(budget: Budget) -> str:
-    return budget if budget == "auto" else f"{budget / 1e6:,g} MB"
 
 
 def _small_budgets(make: _Rows) -> Table:
@@ -92,8 +71,8 @@ def _small_budgets(make: _Rows) -> Table:
     rows = []
     for problem, n, size in cases:
         budget = make.budget(size)
-        parameters = {"solver": "gbcd", "budget": budget, "precision": "mixed", "keep": False}
-        rows += make.row((_in_mb(budget),), _SOLVE, problem, n, parameters)
+        parameters = solve_parameters("gbcd", budget)
+        rows += make.sized((in_mb(budget),), SOLVE, problem, n, parameters)
     return Table(
         "Passes of gbcd where K does not fit the memory budget",
         ("problem", "n", "budget"),
@@ -144,8 +123,8 @@ def _large(make: _Rows) -> Table:
     rows = [Row((*row.labels, "auto"), row.cell, row.missing) for row in rows]
     for size in (1_000_000_000, 4_000_000_000):
         budget = make.budget(size)
-        parameters = {"solver": "gbcd", "budget": budget, "precision": "mixed", "keep": False}
-        rows += make.row(("gbcd", _in_mb(budget)), _SOLVE, "histosc_like", 26_572, parameters)
+        parameters = solve_parameters("gbcd", budget)
+        rows += make.sized(("gbcd", in_mb(budget)), SOLVE, "histosc_like", 26_572, parameters)
     return Table(
         "Large systems and many outputs",
         ("problem", "n", "solver", "budget"),
@@ -160,7 +139,7 @@ def _memory(make: _Rows) -> Table:
     for size in (200_000_000, 1_000_000_000, 4_000_000_000):
         budget = make.budget(size)
         parameters = {"solver": "gbcd", "budget": budget, "precision": "mixed", "keep": True}
-        rows += make.row((_in_mb(budget),), _SOLVE, "arm8", 20_000, parameters)
+        rows += make.sized((in_mb(budget),), SOLVE, "arm8", 20_000, parameters)
     tightest = rows[0].cell
     assert tightest is not None  # a simulated problem is always there
     compared = tuple(
@@ -170,10 +149,10 @@ def _memory(make: _Rows) -> Table:
         "Memory of gbcd",
         ("problem", "n", "budget"),
         (
-            _PEAK,
-            *_TIME,
-            _PASSES,
-            Column("residual", "residual", ".1e"),
+            PEAK,
+            *TIME,
+            PASSES,
+            RESIDUAL,
             Column("Δ coef.", "coef difference", ".1e"),
             Column("Δ pred.", "predictions difference", ".1e"),
         ),
@@ -191,7 +170,7 @@ def _variance(make: _Rows) -> Table:
         pair: list[Row] = []
         for solver in ("cholesky", "gbcd"):
             parameters = {"solver": solver, "budget": make.budget(200_000_000), "n_test": TEST_POINTS}
-            pair += make.row((solver,), _VARIANCES, problem, n, parameters)
+            pair += make.sized((solver,), VARIANCES, problem, n, parameters)
         exact = pair[0].cell if pair else None
         compared = () if exact is None else (Comparison("rmse", "variance", exact, relative_rmse),)
         rows += [Row(row.labels, row.cell, row.missing, compared) for row in pair]
@@ -199,13 +178,13 @@ def _variance(make: _Rows) -> Table:
         f"Predictive variance of {TEST_POINTS:,} test samples",
         ("problem", "n", "solver"),
         (
-            *_TIME,
-            _PASSES,
-            _PEAK,
+            *TIME,
+            PASSES,
+            PEAK,
             Column("mean var.", "mean_variance", ".3g"),
             Column("rel. RMSE", "rmse", ".1e"),
         ),
         tuple(rows),
-        f"gbcd holds at most {_in_mb(make.budget(200_000_000))} of kernel values, Cholesky stores K. Relative RMSE: "
+        f"gbcd holds at most {in_mb(make.budget(200_000_000))} of kernel values, Cholesky stores K. Relative RMSE: "
         "sqrt(mean (v − v_cholesky)² / mean v_cholesky²), for eq. 17.",
     )

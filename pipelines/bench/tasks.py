@@ -25,6 +25,9 @@ WARM_UP_ROWS = 2500
 WARM_UP_POINTS = 300
 WARM_UP_PASSES = 5.0
 
+PREDICTED = 500
+"""Test samples predicted at a time."""
+
 MAX_PASSES = 1e6
 """No limit: that of time ends what does not converge."""
 
@@ -38,19 +41,21 @@ def solve_system(parameters: Parameters, data: Path | None, seed: int) -> Job[So
     ----------
     parameters : dict
         `problem` (see `Catalogue.specify`), `solver`, `budget` (bytes or "auto"), `precision`, `tol`, and `keep`: true
-        to keep the coefficients and the predictions of the test samples.
+        to keep the coefficients and the predictions of the test samples. With `n_test`, the error on so many test
+        samples is a measure, and each seed splits the samples anew. `max_passes` ends what would not converge.
     data : Path or None
     seed : int
-        Of the solver; the problem is the same for all.
+        Of the solver, and of the split where there is an `n_test`.
     """
     solver = _solver(parameters)
-    problem = draw(parameters["problem"], data)
+    problem = draw_split(parameters, data, seed)
 
     def run(X: FloatArray, Y: FloatArray, name: str, budget: Budget, max_passes: float) -> SolveResult:
         system = KernelSystem(X, problem.kernel, problem.noise, budget, parameters["precision"])
-        with _unconverged():
+        with unconverged():
             return solve(system, Y, name, tol=parameters["tol"], random_state=seed, max_passes=max_passes)
 
+    max_passes = parameters.get("max_passes", MAX_PASSES)
     few = _few_rows(problem)
     for name in {solver, "gbcd"} if solver == "auto" else {solver}:
         run(problem.X[few], problem.Y[few], name, _small_budget(parameters["budget"], problem), WARM_UP_PASSES)
@@ -58,25 +63,26 @@ def solve_system(parameters: Parameters, data: Path | None, seed: int) -> Job[So
     def check(result: SolveResult) -> Finding:
         measures: dict[str, Value] = {
             "kernel_passes": result.kernel_passes,
+            "update_passes": _update_passes(result),
             "iterations": result.n_iter,
             "residual": exact_residual(problem, result.coef),
             "converged": result.converged,
             "choice": result.choice,
+            **_test_error(parameters, problem, result.coef),
         }
         if solver == "auto":
             measures["remark"] = result.choice.partition(":")[0]
         if not parameters["keep"]:
             return Finding(measures)
-        return Finding(measures, {"coef": result.coef, "predictions": _predict(problem, result.coef)})
+        return Finding(measures, {"coef": result.coef, "predictions": predict_mean(problem, result.coef)})
 
-    return Job(lambda: run(problem.X, problem.Y, solver, parameters["budget"], MAX_PASSES), check)
+    return Job(lambda: run(problem.X, problem.Y, solver, parameters["budget"], max_passes), check)
 
 
 def solve_by_peer(parameters: Parameters, data: Path | None, seed: int) -> Job[FloatArray]:
-    """Solve by another library: `problem`, `peer` (a name in `PEERS`) and `tol`."""
-    del seed  # none of them draws
+    """Solve by another library: `problem`, `peer` (a name in `PEERS`), `tol`, and `n_test` as in `solve_system`."""
     peer = PEERS[parameters["peer"]]
-    problem = draw(parameters["problem"], data)
+    problem = draw_split(parameters, data, seed)
     gamma = np.broadcast_to(problem.kernel.gamma, problem.X.shape[1])
 
     def run(X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -90,8 +96,9 @@ def solve_by_peer(parameters: Parameters, data: Path | None, seed: int) -> Job[F
 
     def check(alpha: FloatArray) -> Finding:
         residual = exact_residual(problem, alpha)
+        measures: dict[str, Value] = {"residual": residual, "converged": residual <= parameters["tol"]}
         # They store K: each value is computed once.
-        return Finding({"kernel_passes": 1.0, "residual": residual, "converged": residual <= parameters["tol"]})
+        return Finding({"kernel_passes": 1.0, **measures, **_test_error(parameters, problem, alpha)})
 
     return Job(lambda: run(problem.X, problem.Y), check)
 
@@ -103,7 +110,7 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
 
     def run(X: FloatArray, X_new: FloatArray, budget: Budget) -> tuple[FloatArray, int]:
         system = KernelSystem(X, problem.kernel, problem.noise, budget)
-        with _unconverged():
+        with unconverged():
             variance = predictive_variance(system, X_new, solver=solver, random_state=seed)
         return variance, system.kernel_evaluations
 
@@ -115,10 +122,56 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
         measures: dict[str, Value] = {
             "kernel_passes": evaluations / len(problem.X) ** 2,
             "mean_variance": float(variance.mean()),
+            "points": len(variance),
         }
         return Finding(measures, {"variance": variance})
 
     return Job(lambda: run(problem.X, problem.X_test, parameters["budget"]), check)
+
+
+def variances_one_by_one(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[FloatArray, int]]:
+    """Predictive variances by a solve for each test sample, k(x, x) - k_*' z with Kbar z = k_*.
+
+    As `variances`, for the first `n_points` of the test samples.
+    """
+    solver = _solver(parameters)
+    problem = draw(parameters["problem"], data, n_test=parameters["n_test"])
+
+    def run(X: FloatArray, X_new: FloatArray, max_passes: float) -> tuple[FloatArray, int]:
+        system = KernelSystem(X, problem.kernel, problem.noise, parameters["budget"])
+        K_star = system.cross(X_new)
+        variance = problem.kernel.diagonal(X_new)
+        for j in range(len(X_new)):
+            with unconverged():
+                z = solve(
+                    system, K_star[:, j], solver, tol=parameters["tol"], random_state=seed, max_passes=max_passes
+                ).coef
+            variance[j] -= K_star[:, j] @ z[:, 0]
+        return variance, system.kernel_evaluations
+
+    run(problem.X[_few_rows(problem)], problem.X_test[:1], WARM_UP_PASSES)
+
+    def check(result: tuple[FloatArray, int]) -> Finding:
+        variance, evaluations = result
+        measures: dict[str, Value] = {
+            "kernel_passes": evaluations / len(problem.X) ** 2,
+            "mean_variance": float(variance.mean()),
+            "points": len(variance),
+        }
+        return Finding(measures, {"variance": variance})
+
+    return Job(lambda: run(problem.X, problem.X_test[: parameters["n_points"]], MAX_PASSES), check)
+
+
+def draw_split(parameters: Parameters, data: Path | None, seed: int) -> Problem:
+    """Draw the cell's problem; with `n_test` the seed makes the split."""
+    n_test = parameters.get("n_test")
+    return draw(parameters["problem"], data) if n_test is None else draw(parameters["problem"], data, n_test, seed)
+
+
+def rmse(predictions: FloatArray, targets: FloatArray) -> float:
+    """Return the root mean square error of eq. 16, in units of the standardised outputs."""
+    return float(np.sqrt(np.mean((predictions - targets) ** 2)))
 
 
 def exact_residual(problem: Problem, alpha: FloatArray) -> float:
@@ -137,7 +190,11 @@ def exact_residual(problem: Problem, alpha: FloatArray) -> float:
 
 
 def relative_rmse(variance: FloatArray, exact: FloatArray) -> float:
-    """Return sqrt(mean((v - v_exact)^2) / mean(v_exact^2)), the error of variances (t,) as in eq. 17."""
+    """Return sqrt(mean((v - v_exact)^2) / mean(v_exact^2)), the error of variances (t,) as in eq. 17.
+
+    Of the exact ones (s,), s >= t, the first t count.
+    """
+    exact = exact[: len(variance)]
     return float(np.sqrt(np.mean((variance - exact) ** 2) / np.mean(exact**2)))
 
 
@@ -146,9 +203,23 @@ def largest_difference(values: FloatArray, reference: FloatArray) -> float:
     return float(np.abs(values - reference).max())
 
 
-def _predict(problem: Problem, alpha: FloatArray) -> FloatArray:
+def _test_error(parameters: Parameters, problem: Problem, alpha: FloatArray) -> dict[str, Value]:
+    if "n_test" not in parameters or not len(problem.X_test):
+        return {}
+    return {"rmse": rmse(predict_mean(problem, alpha), problem.Y_test)}
+
+
+def _update_passes(result: SolveResult) -> float:
+    """Return the columns that the steps used, over n: what a pass is to those who count updates alone."""
+    n = len(result.coef)
+    return sum(n if entry.active is None else len(entry.active) for entry in result.trace) / n
+
+
+def predict_mean(problem: Problem, alpha: FloatArray) -> FloatArray:
+    """Return the predictions (t, q) for the test samples, in float64."""
     system = KernelSystem(problem.X, problem.kernel, problem.noise, memory_budget=0, precision="float64")
-    return system.cross(problem.X_test).T @ alpha
+    pieces = [problem.X_test[start : start + PREDICTED] for start in range(0, len(problem.X_test), PREDICTED)]
+    return np.concatenate([system.cross(piece).T @ alpha for piece in pieces])
 
 
 def _solver(parameters: Parameters) -> str:
@@ -169,7 +240,7 @@ def _small_budget(budget: Budget, problem: Problem) -> int:
 
 
 @contextmanager
-def _unconverged() -> Iterator[None]:
+def unconverged() -> Iterator[None]:
     """Let the table say what did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,7 +1,7 @@
-"""``python -m pipelines.bench.worker REQUEST``: one measurement, in a process that has done nothing else.
+"""``python -m pipelines.bench.worker``: measurements, one after the other.
 
-The request is a JSON object with `task`, `parameters`, `data`, `seed` and `arrays` (where arrays go). The answer is
-lines of JSON: {"event": "started"}, {"event": "solved"} and {"event": "answer", ...}.
+A request is a line of JSON on the standard input with `task`, `parameters`, `data`, `seed` and `arrays` (where arrays
+go). The answer is lines of JSON: {"event": "started"}, {"event": "solved"} and {"event": "answer", ...}.
 """
 
 from __future__ import annotations
@@ -43,8 +43,19 @@ def measure(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
     return {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mb": peak_mb, **finding.measures}
 
 
+def answer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Return the event that answers a request; an exception is an answer too."""
+    try:
+        return {"outcome": "done", "measures": measure(request, tell)}
+    except UnavailableError as error:
+        return {"outcome": "unavailable", "remark": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        return {"outcome": "error", "remark": f"{type(error).__name__}: {error}"}
+
+
 def main() -> None:
-    """Answer the request on the command line; an exception is an answer too."""
+    """Answer the requests until there are no more."""
     # What libraries print must not be taken for events.
     with os.fdopen(os.dup(1), "w") as channel:
         os.dup2(2, 1)
@@ -52,14 +63,12 @@ def main() -> None:
         def tell(**event: Any) -> None:
             print(json.dumps(event, allow_nan=False), file=channel, flush=True)
 
-        try:
-            answer = {"outcome": "done", "measures": measure(json.loads(sys.argv[1]), tell)}
-        except UnavailableError as error:
-            answer = {"outcome": "unavailable", "remark": str(error)}
-        except Exception as error:
-            traceback.print_exc()
-            answer = {"outcome": "error", "remark": f"{type(error).__name__}: {error}"}
-        tell(event="answer", **answer)
+        for line in sys.stdin:
+            found = answer(json.loads(line), tell)
+            try:
+                tell(event="answer", **found)
+            except ValueError as error:  # a measure that is not finite
+                tell(event="answer", outcome="error", remark=f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

@@ -191,12 +191,16 @@ def test_the_pool_is_exactly_greedy_when_all_of_it_is_promising(setting):
     assert factor.picks.tolist() == B
 
 
-def test_cyclic_goes_round_and_gradient_takes_the_largest(setting):
+def test_cyclic_takes_each_once_a_sweep_and_gradient_the_largest(setting):
     system, G, _ = setting
     rng = np.random.default_rng(0)
     cyclic = Cyclic()
-    visits = np.concatenate([cyclic.select(system, G, 150, rng).indices for _ in range(8)])
-    np.testing.assert_array_equal(visits, np.arange(1200) % 400)
+    blocks = [cyclic.select(system, G, 150, rng).indices for _ in range(6)]
+    assert [len(block) for block in blocks] == [150, 150, 100] * 2
+    sweeps = [np.concatenate(blocks[:3]), np.concatenate(blocks[3:])]
+    for sweep in sweeps:
+        np.testing.assert_array_equal(np.sort(sweep), np.arange(400))
+    assert (sweeps[0] != sweeps[1]).any()
     picked = Gradient().select(system, G, 10, rng).indices
     norms = (G**2).sum(axis=1)
     assert norms[picked].min() >= np.delete(norms, picked).max()

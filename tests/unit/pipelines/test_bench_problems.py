@@ -109,20 +109,15 @@ def test_histograms_keep_their_proportions(catalogue, tmp_path):
 
 
 def test_what_is_missing_or_wrong_is_named(catalogue, folder):
-    assert catalogue().missing("kin40k") == "needs --data with kin40k.npz"
-    assert catalogue(folder).missing("histosc_like") == "needs --data with histosc.npz"
+    assert catalogue().missing("kin40k") == "needs --data with kin40k.npz, .csv or .mat"
+    assert catalogue(folder).missing("histosc_like") == "needs --data with histosc.npz, .csv or .mat"
     assert catalogue(folder).missing("small") == catalogue().missing("arm8") == ""
+    assert catalogue(folder).names == ["small"]
+    assert catalogue(folder).most("small", 0.5) == 30
     with pytest.raises(DataError, match="kin40k: needs --data"):
         catalogue().specify("kin40k", 10)
     with pytest.raises(DataError, match=r"small\.npz: has 60 rows, 61 are asked for"):
         draw({"name": "small", "n": 61, **GIVEN}, folder)
-    (folder / "bad.npz").write_bytes(b"no archive")
-    np.savez(folder / "other.npz", x=np.ones(3))
-    np.savez(folder / "uneven.npz", X=np.ones((3, 2)), y=np.ones(4))
-    np.savez(folder / "nan.npz", X=np.full((3, 2), np.nan), y=np.ones(3))
-    for name, fault in {"bad": "not an .npz", "other": "not an .npz", "uneven": "same rows", "nan": "finite"}.items():
-        with pytest.raises(DataError, match=rf"{name}\.npz: .*{fault}"):
-            draw({"name": name, "n": 3, **GIVEN}, folder)
     (folder / "hyperparameters.json").write_text('{"small": {"gamma": -1, "noise": 1}}')
     with pytest.raises(DataError, match=r"hyperparameters\.json: .*gamma must be finite"):
         catalogue(folder).specify("small", 50)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipelines.bench.cell import Cell
-from pipelines.bench.process import measure_apart
+from pipelines.bench.process import MeasuringProcess
 
 TASKS = """
 import ctypes, os, time
@@ -35,20 +35,26 @@ def leave(parameters, data, seed):
 def crash(parameters, data, seed):
     return Job(lambda: ctypes.string_at(0), lambda _: Finding({}))
 
+def identify(parameters, data, seed):
+    return Job(os.getpid, lambda found: Finding({"process": found}))
+
 def infinite(parameters, data, seed):
     return Job(lambda: None, lambda _: Finding({"value": float("nan")}))
 """
 
 
-@pytest.fixture
-def measure(tmp_path, monkeypatch):
+@pytest.fixture(params=[True, False], ids=["fresh", "reused"])
+def measure(request, tmp_path, monkeypatch):
     (tmp_path / "bench_fakes.py").write_text(TASKS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with MeasuringProcess(fresh=request.param) as process:
 
-    def call(task, limit=300.0, seed=0, data=None, **parameters):
-        return measure_apart(Cell(f"bench_fakes:{task}", parameters), data, seed, limit, tmp_path / "arrays.npz")
+        def call(task, limit=300.0, seed=0, data=None, **parameters):
+            cell = Cell(f"bench_fakes:{task}", parameters)
+            return process.measure(cell, data, seed, limit, tmp_path / "arrays.npz")
 
-    return call
+        call.fresh = request.param
+        yield call
 
 
 def test_a_measurement_has_time_memory_and_what_the_task_found(measure, tmp_path):
@@ -87,3 +93,13 @@ def test_what_fails_says_so_in_one_line(measure, task, outcome, remark):
     assert run.outcome == outcome
     assert remark in run.remark
     assert "\n" not in run.remark
+
+
+def test_a_process_is_reused_until_it_ends(measure):
+    first, second = (measure("identify").measures["process"] for _ in range(2))
+    assert (first == second) == (not measure.fresh)
+    assert measure("fail").outcome == "error"
+    assert (measure("identify").measures["process"] == second) == (not measure.fresh)
+    assert measure("sleep", limit=0.05).outcome == "limit"
+    assert measure("crash").remark.startswith("killed by")
+    assert measure("identify").measures["process"] not in (first, second)

@@ -12,9 +12,10 @@ from pipelines.bench import run as bench
 from pipelines.bench import solvers
 from pipelines.bench.cell import Cell, Column, Comparison, Row, Run, Table
 from pipelines.bench.peers import PEERS
+from pipelines.bench.pictures import panels
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.report import below, screen_table, sheet
-from pipelines.bench.results import Results, medians
+from pipelines.bench.results import Results, medians, spreads
 from pipelines.errors import UsageError
 from pipelines.progress import Silent
 from pose.errors import DataError
@@ -49,6 +50,10 @@ def table(*cells):
     return Table("Fakes", ("what",), COLUMNS, (*rows, Row(("elsewhere",), None, "needs --data")), "A note.")
 
 
+def fakes(*cells, draw=None):
+    return bench.Benchmark("Fakes.", lambda size, catalogue: [table(*cells)], draw)
+
+
 @pytest.fixture
 def start(tmp_path, monkeypatch):
     (tmp_path / "bench_fakes.py").write_text(TASKS)
@@ -56,7 +61,7 @@ def start(tmp_path, monkeypatch):
     out = tmp_path / "out"
 
     def call(*cells, **options):
-        monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(*cells)])
+        monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(*cells))
         (tmp_path / "done.txt").write_text("")
         sheets, failed = bench.run_benchmark("fakes", out, Silent(), **options)
         return sheets[0].rows, failed, (tmp_path / "done.txt").read_text().split()
@@ -159,17 +164,21 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
         return code, captured.out, captured.err
 
     code, _, err = command("nothing")
-    assert (code, err) == (2, "error: nothing: there is no such benchmark, but solvers\n")
+    assert (code, err) == (
+        2,
+        "error: nothing: there is no such benchmark, but table2, table3, table4, figure1, figure2, figure3, figure4, "
+        "solvers, and all\n",
+    )
     code, _, err = command("solvers", "--data", tmp_path / "nowhere")
     assert code == 2
     assert err.count("\n") == 1
-    monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(cell("a", 1.0))])
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("a", 1.0)))
     code, out, err = command("fakes", "--out", tmp_path / "results")
     assert code == 0
     assert "Fakes" in out
     assert "needs --data: elsewhere" in out
     assert err.startswith("a: ")
-    monkeypatch.setitem(bench.BENCHMARKS, "fakes", lambda size, catalogue: [table(cell("bad"))])
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("bad")))
     code, out, err = command("fakes", "--out", tmp_path / "results")
     assert code == 1
     assert "RuntimeError: [red] a|b: bad" in out
@@ -217,8 +226,38 @@ def test_the_solvers_benchmark_asks_for_what_there_is(tmp_path):
                 assert str(tmp_path) not in row.cell.key
 
 
+def test_a_picture_is_made_of_the_arrays_and_shown(start, monkeypatch):
+    drawn = []
+
+    def draw(tables, results):
+        drawn.append(results.arrays(tables[0].rows[0].cell)["values"])
+        return panels(1, 1, "A title")[0]
+
+    start(cell("a", 1.0))
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("a", 1.0), draw=draw))
+    bench.run_benchmark("fakes", start.out, Silent(), overwrite=True)
+    np.testing.assert_array_equal(drawn[0], [1, 1, 1])
+    assert (start.out / "fakes-full.png").read_bytes().startswith(b"\x89PNG")
+    assert "![fakes](fakes-full.png)" in (start.out / "RESULTS.md").read_text()
+
+
+def test_measurements_of_other_splits_give_a_mean_and_a_deviation():
+    runs = [Run("done", 1.0, {"value": value, "points": 2, "converged": True}) for value in (1.0, 2.0, 6.0)]
+    summary = Run("done", 1.0, medians(runs) | spreads(runs))
+    columns = (
+        Column("median", "value", ".1f"),
+        Column("spread", "value", ".1f", spread=True),
+        Column("each", "value", ".2f", per="points"),
+        Column("nothing", "value", ".2f", per="absent"),
+    )
+    filled = sheet(Table("T", ("what",), columns, (Row(("a",), cell("a")),)), [summary])
+    # (1 + 2 + 6) / 3 = 3; the squares of -2, -1, 3 over 2 are 7.
+    assert filled.rows[0] == ["a", "2.0", "3.0 ± 3", "1.00", "–", ""]
+    assert spreads(runs[:1]) == {}
+
+
 def test_results_keep_the_cells_of_other_tables(tmp_path):
-    heading = {"benchmark": "b", "size": "full", "version": "1", "machine": {}}
+    heading = {"benchmark": "b", "size": "full", "version": "1", "machine": {}, "figure": ""}
     results = Results(tmp_path / "b-full.json", heading, overwrite=False)
     results.put(cell("a"), [Run("done", 1.0, {"value": 1.0})])
     results.write([])

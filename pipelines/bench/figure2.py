@@ -1,0 +1,105 @@
+"""Figure 2: gradient norm, objective and test error against time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pipelines.bench.cell import Column, FloatArray, Row, Size, Table
+from pipelines.bench.methods import METHODS, PAPER
+from pipelines.bench.pictures import few_markers, panels, say_nothing_measured
+from pipelines.bench.problems import Catalogue
+from pipelines.bench.results import Results
+from pipelines.bench.rows import ITERATIONS, PASSES, TIME, Rows
+from pipelines.bench.table2 import COARSE
+
+SAMPLES = {"full": 10_000, "quick": 1_500}
+TEST_SAMPLES = {"full": 1_000, "quick": 200}
+SECONDS = {"full": 60.0, "quick": 1.0}
+"""After which a method is stopped where it is."""
+
+PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
+METHODS_SHOWN = (*PAPER, "gbcd")
+MAX_SHARE = 0.9
+
+RESOLUTION = 1e-7
+"""Part of the lowest objective down to which pictures show what is above it."""
+
+FOLLOW = "pipelines.bench.traces:follow_solve"
+
+
+def tables(size: Size, catalogue: Catalogue) -> list[Table]:
+    """Return the table of where each method ended."""
+    make = Rows(catalogue, size == "quick")
+    rows: list[Row] = []
+    for problem in PROBLEMS[size]:
+        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        for solver in METHODS_SHOWN:
+            parameters = follow_parameters(solver, int(COARSE[size] * n**2) if solver == "gbcd" else 0, size)
+            rows += make.row((METHODS[solver].name,), FOLLOW, problem, n, parameters)
+    return [
+        Table(
+            f"Where each method is after {SECONDS[size]:g} s, or when it has arrived",
+            ("problem", "n", "method"),
+            (
+                *TIME,
+                PASSES,
+                ITERATIONS,
+                Column("gradient norm", "norm", ".1e"),
+                Column("objective", "objective", ".4f"),
+                Column("RMSE", "rmse", ".4f"),
+            ),
+            tuple(rows),
+            f"RMSE on {TEST_SAMPLES[size]:,} test samples, in standard deviations of the output.",
+        )
+    ]
+
+
+def follow_parameters(solver: str, budget: int, size: Size) -> dict[str, Any]:
+    """Return the parameters of `traces.follow_solve` beside the problem."""
+    return {"solver": solver, "budget": budget, "n_test": TEST_SAMPLES[size], "seconds": SECONDS[size]}
+
+
+def draw(tables: list[Table], results: Results) -> Figure:
+    """Draw a row of three panels for each problem."""
+    problems = list(dict.fromkeys(row.labels[:2] for row in tables[0].rows))
+    figure, axes = panels(max(len(problems), 1), 3, "The way to the solution against time (dots: arrived, or stopped)")
+    for place, problem in enumerate(problems):
+        norm, above, error = axes[3 * place : 3 * place + 3]
+        rows = [row for row in tables[0].rows if row.labels[:2] == problem]
+        courses = {row.labels[2]: course_of(row, results) for row in rows}
+        lowest = lowest_objective(rows, results)
+        for solver in METHODS_SHOWN:
+            method = METHODS[solver]
+            course = courses.get(method.name, {})
+            if course:
+                few_markers(norm, course["time"], course["norm"], method.label, method.colour)
+                few_markers(above, course["time"], above_minimum(course, lowest), method.label, method.colour)
+                few_markers(error, course["time"], course["error"], method.label, method.colour)
+        norm.set(ylabel="largest |gradient|", yscale="log", title=f"{problem[0]}, n = {problem[1]}: gradient norm")
+        above.set(ylabel="f(alpha) above its minimum", yscale="log", title="objective")
+        error.set(ylabel="RMSE, standard deviations", yscale="log", title="test error")
+        for axis in (norm, above, error):
+            axis.set(xlabel="seconds", xscale="log")
+            say_nothing_measured(axis)
+    if problems and axes[0].has_data():
+        axes[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def course_of(row: Row, results: Results) -> dict[str, FloatArray]:
+    """Return the course of a row's solve, empty where it is not measured."""
+    return results.arrays(row.cell) if row.cell is not None else {}
+
+
+def above_minimum(course: dict[str, FloatArray], lowest: float) -> FloatArray:
+    """Return the objective above the lowest, at least `RESOLUTION` of it: values of rounded tiles may fall below."""
+    return np.maximum(course["objective"] - lowest, RESOLUTION * abs(lowest))
+
+
+def lowest_objective(rows: list[Row], results: Results) -> float:
+    """Return the lowest exact objective that a method ended at."""
+    found = [summary.measures.get("objective") for row in rows if (summary := results.summary(row)) is not None]
+    return min((value for value in found if isinstance(value, float)), default=0.0)

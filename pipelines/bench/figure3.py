@@ -1,0 +1,66 @@
+"""Figure 3: objective and gradient norm against iterations, of blocks chosen in three ways."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from pipelines.bench.cell import Column, Row, Size, Table
+from pipelines.bench.figure2 import FOLLOW, above_minimum, course_of, follow_parameters, lowest_objective
+from pipelines.bench.methods import BLOCKS, METHODS
+from pipelines.bench.pictures import few_markers, panels, say_nothing_measured
+from pipelines.bench.problems import Catalogue
+from pipelines.bench.results import Results
+from pipelines.bench.rows import ITERATIONS, PASSES, Rows
+
+SAMPLES = {"full": 10_000, "quick": 3_000}
+PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
+MAX_SHARE = 0.9
+
+
+def tables(size: Size, catalogue: Catalogue) -> list[Table]:
+    """Return the table of where each kind of blocks ended."""
+    make = Rows(catalogue, size == "quick")
+    rows: list[Row] = []
+    for problem in PROBLEMS[size]:
+        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        for solver in BLOCKS:
+            rows += make.row((METHODS[solver].name,), FOLLOW, problem, n, follow_parameters(solver, 0, size))
+    return [
+        Table(
+            "Iterations of blocks of 500 variables",
+            ("problem", "n", "blocks"),
+            (
+                ITERATIONS,
+                PASSES,
+                Column("gradient norm", "norm", ".1e"),
+                Column("objective", "objective", ".4f"),
+            ),
+            tuple(rows),
+            "Stopped when they arrive, or as in Figure 2.",
+        )
+    ]
+
+
+def draw(tables: list[Table], results: Results) -> Figure:
+    """Draw two panels for each problem."""
+    problems = list(dict.fromkeys(row.labels[:2] for row in tables[0].rows))
+    figure, axes = panels(max(len(problems), 1), 2, "What an iteration brings, by the choice of its block of 500")
+    for place, problem in enumerate(problems):
+        above, norm = axes[2 * place : 2 * place + 2]
+        rows = [row for row in tables[0].rows if row.labels[:2] == problem]
+        courses = {row.labels[2]: course_of(row, results) for row in rows}
+        lowest = lowest_objective(rows, results)
+        for solver in BLOCKS:
+            method = METHODS[solver]
+            course = courses.get(method.name, {})
+            if course:
+                few_markers(above, course["iteration"], above_minimum(course, lowest), method.label, method.colour)
+                few_markers(norm, course["iteration"], course["norm"], method.label, method.colour)
+        above.set(ylabel="f(alpha) above its minimum", title=f"{problem[0]}, n = {problem[1]}: objective")
+        norm.set(ylabel="largest |gradient|", title="gradient norm")
+        for axis in (above, norm):
+            axis.set(xlabel="iterations", yscale="log")
+            say_nothing_measured(axis)
+    if problems and axes[0].has_data():
+        axes[0].legend(frameon=False)
+    return figure

@@ -1,0 +1,47 @@
+"""How all pictures of the benchmarks are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from pipelines.files import atomic_path
+
+WIDTH, HEIGHT = 5.2, 4.0
+"""Inches of one panel."""
+
+
+def panels(rows: int, columns: int, title: str) -> tuple[Figure, list[Axes]]:
+    """Return a figure of equal panels, row by row."""
+    figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows + 0.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=12)
+    axes = [axis for line in figure.subplots(rows, columns, squeeze=False) for axis in line]
+    for axis in axes:
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def say_nothing_measured(axis: Axes) -> None:
+    """Say in an empty panel why it is empty."""
+    if not axis.has_data():
+        axis.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axis.transAxes, color="0.5")
+
+
+def few_markers(axis: Axes, x: np.ndarray, y: np.ndarray, label: str, colour: str) -> None:
+    """Draw a curve whose last point is marked: where a method arrived, or was stopped."""
+    if len(x) == 0:
+        return
+    axis.plot(x, y, label=label, color=colour, linewidth=1.6)
+    axis.plot(x[-1:], y[-1:], "o", color=colour, markersize=4)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a PNG, whole or not at all."""
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=100)

@@ -1,0 +1,174 @@
+"""Tasks of the figures: the course of a solve, and the gradients of neighbours on the way."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from gbcd import KernelSystem, SolveResult, TraceEntry, solve
+from gbcd.selection import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
+from gbcd.solvers.block import block_descent
+from gbcd.solvers.result import Progress
+from pipelines.bench.cell import Finding, FloatArray, Job, Parameters
+from pipelines.bench.problems import Problem
+from pipelines.bench.tasks import MAX_PASSES, PREDICTED, WARM_UP_PASSES, WARM_UP_ROWS, draw_split, rmse, unconverged
+
+STRONG = 0.5
+"""A correlation above this."""
+
+ITERATIONS = 50
+BLOCK = 500
+
+SELECTIONS: dict[str, type[Cyclic] | type[Gradient] | type[RandomSubset]] = {
+    "bcdc": Cyclic,
+    "bcdg": Gradient,
+    "gbcd-paper": RandomSubset,
+}
+
+
+class _Course:
+    """What a solve reports after each iteration, its own time taken off the clock."""
+
+    def __init__(self, K_test: NDArray[np.float32], targets: FloatArray, limit: float) -> None:
+        self._K_test, self._targets, self._limit = K_test, targets, limit
+        self._spent = 0.0
+        self.entries: list[tuple[float, float, float, float, float]] = []
+
+    def __call__(self, entry: TraceEntry) -> bool:
+        started = time.perf_counter()
+        seconds = entry.seconds - self._spent
+        assert entry.coef is not None
+        error = rmse((self._K_test @ entry.coef.astype(np.float32)).astype(np.float64), self._targets)
+        self.entries.append((entry.iteration, seconds, entry.gradient_norm, entry.objective, error))
+        self._spent += time.perf_counter() - started
+        return seconds > self._limit
+
+
+def follow_solve(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[_Course, SolveResult]]:
+    """Solve and note the course.
+
+    Parameters
+    ----------
+    parameters : dict
+        `problem`, `solver`, `budget`, `tol`, `n_test`, and `seconds`, after which the solve is stopped.
+    data : Path or None
+    seed : int
+    """
+    problem = draw_split(parameters, data, seed)
+    K_test = _float32_rows(problem)
+
+    def run(n: int, max_passes: float, seconds: float) -> tuple[_Course, SolveResult]:
+        system = KernelSystem(problem.X[:n], problem.kernel, problem.noise, parameters["budget"])
+        course = _Course(K_test[:, :n], problem.Y_test, seconds)
+        with unconverged():
+            result = solve(
+                system,
+                problem.Y[:n],
+                parameters["solver"],
+                tol=parameters["tol"],
+                max_passes=max_passes,
+                random_state=seed,
+                callback=course,
+            )
+        return course, result
+
+    run(min(WARM_UP_ROWS, len(problem.X)), WARM_UP_PASSES, parameters["seconds"])
+
+    def check(found: tuple[_Course, SolveResult]) -> Finding:
+        course, result = found
+        columns = np.array(course.entries, dtype=np.float64).reshape(-1, 5).T
+        arrays = dict(zip(("iteration", "time", "norm", "objective", "error"), columns, strict=True))
+        return Finding(
+            {
+                "iterations": result.n_iter,
+                "kernel_passes": result.kernel_passes,
+                "norm": result.gradient_norm,
+                "objective": result.objective,
+                "rmse": float(columns[4, -1]) if columns.size else None,
+                "converged": result.converged,
+            },
+            arrays,
+        )
+
+    return Job(lambda: run(len(problem.X), MAX_PASSES, parameters["seconds"]), check)
+
+
+def _float32_rows(problem: Problem) -> NDArray[np.float32]:
+    """Return k between the test samples and the training samples, (t, n), in float32."""
+    system = KernelSystem(problem.X, problem.kernel, problem.noise, memory_budget=0)
+    rows = np.empty((len(problem.X_test), len(problem.X)), dtype=np.float32)
+    for start in range(0, len(rows), PREDICTED):
+        rows[start : start + PREDICTED] = system.cross(problem.X_test[start : start + PREDICTED]).T
+    return rows
+
+
+class _Recording:
+    """A selection that keeps the gradient of some rows at each step."""
+
+    def __init__(self, inner: Selection, rows: np.ndarray) -> None:
+        self._inner, self._rows = inner, rows
+        self.gradients: list[FloatArray] = []
+
+    def select(self, system: KernelSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
+        """Select as the inner one does."""
+        self.gradients.append(G[self._rows, 0].copy())
+        return self._inner.select(system, G, m, rng)
+
+
+def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -> Job[FloatArray]:
+    """Follow the gradients of inputs and their nearest neighbours through block descent.
+
+    Parameters
+    ----------
+    parameters : dict
+        `problem`, `solver` (in `SELECTIONS`), `right_hand_side` ("outputs", or "kernel": k_* of a test sample, the
+        system of its variance), `n_inputs`, `n_neighbours`.
+    data : Path or None
+    seed : int
+        Of the choice of inputs too.
+    """
+    problem = draw_split(parameters, data, seed)
+    rng = np.random.default_rng(seed)
+    inputs = rng.choice(len(problem.X), parameters["n_inputs"], replace=False)
+    # Near is what the kernel calls near.
+    Z = problem.X * np.sqrt(problem.kernel.gamma)
+    nearest: NDArray[np.intp] = np.asarray(KDTree(Z).query(Z[inputs], k=parameters["n_neighbours"] + 1)[1])
+    neighbours = nearest[:, 1:]  # the first is the input itself
+    others = rng.integers(len(problem.X), size=neighbours.shape)
+    system = KernelSystem(problem.X, problem.kernel, problem.noise, memory_budget=0)
+    right = problem.Y if parameters["right_hand_side"] == "outputs" else system.cross(problem.X_test[:1])
+
+    def run() -> FloatArray:
+        recording = _Recording(SELECTIONS[parameters["solver"]](), np.arange(len(problem.X)))
+        progress = Progress(system, right, 0.0, MAX_PASSES, lambda entry: entry.iteration >= ITERATIONS)
+        block_descent(progress, recording, min(BLOCK, len(problem.X) // 10), rng)
+        return np.array(recording.gradients).T
+
+    def check(gradients: FloatArray) -> Finding:
+        # All gradients fall together: beside the courses as they are, those of each gradient's part of the whole.
+        shares = gradients / np.linalg.norm(gradients, axis=0)
+        arrays = {
+            "near": correlations(gradients[inputs], gradients[neighbours]),
+            "far": correlations(gradients[inputs], gradients[others]),
+            "near_share": correlations(shares[inputs], shares[neighbours]),
+            "far_share": correlations(shares[inputs], shares[others]),
+        }
+        means = {name: float(values.mean()) for name, values in arrays.items()}
+        strong = {f"{name}_strong": float((values > STRONG).mean()) for name, values in arrays.items()}
+        return Finding({**means, **strong, "iterations": gradients.shape[1]}, arrays)
+
+    return Job(run, check)
+
+
+def correlations(courses: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the correlation over time of each course (a, t) with each of its others (a, b, t), shape (a, b)."""
+    a = courses - courses.mean(axis=1, keepdims=True)
+    b = others - others.mean(axis=2, keepdims=True)
+    lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=2)
+    inner = np.einsum("at,abt->ab", a, b)
+    found: FloatArray = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
+    return found

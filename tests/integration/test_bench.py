@@ -1,0 +1,97 @@
+"""All quick benchmarks: the tables come out, and what the paper claims holds at their size."""
+
+import json
+
+import pytest
+
+from pipelines.bench.cell import Cell
+from pipelines.bench.results import Results
+from pipelines.bench.run import BENCHMARKS, run_benchmark
+from pipelines.progress import Silent
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("bench")
+    assert run_benchmark("all", out, Silent(), size="quick", limit=120)[1] == 0
+    return out
+
+
+@pytest.fixture
+def measures(folder):
+    def read(name):
+        """Return the measures of each row of a benchmark's tables, by its labels but for n."""
+        held = json.loads((folder / f"{name}-quick.json").read_text())
+        results = Results(folder / f"{name}-quick.json", {}, overwrite=False)
+        runs = {}
+        for entry in held["cells"]:
+            (run,) = results.runs(Cell(entry["task"], entry["parameters"]))
+            what = entry["parameters"]
+            key = (what["problem"]["name"], what["problem"]["n"], *(what[k] for k in LABELS if k in what))
+            runs[key] = run.measures
+        return runs
+
+    return read
+
+
+LABELS = ("solver", "peer", "method", "right_hand_side")
+
+
+def test_every_table_and_picture_is_there(folder):
+    text = (folder / "RESULTS.md").read_text()
+    for name, benchmark in BENCHMARKS.items():
+        assert f"## {name}, quick" in text
+        picture = folder / f"{name}-quick.png"
+        assert picture.exists() == (benchmark.draw is not None)
+        if picture.exists():
+            assert f"![{name}]({picture.name})" in text
+    assert "not measured yet" not in text
+
+
+def test_table_2_all_that_converges_is_as_good_as_cholesky(measures):
+    runs = {key[2]: run for key, run in measures("table2").items() if key[1] == 1500}
+    for name in ("cg", "smo", "bcdc", "gbcd-paper", "gbcd", "pcg", "scipy", "sklearn GPR", "sklearn KernelRidge"):
+        assert runs[name]["converged"], name
+        assert runs[name]["residual"] <= 1e-4
+        assert f"{runs[name]['rmse']:.3g}" == f"{runs['cholesky']['rmse']:.3g}"
+    assert not runs["bcdg"]["converged"]
+    passes = {name: runs[name]["kernel_passes"] for name in ("cg", "smo", "bcdc", "bcdg", "gbcd-paper", "gbcd")}
+    assert min(passes, key=passes.get) == "gbcd"
+    assert max(passes, key=passes.get) == "bcdg"
+
+
+def test_table_2_greedy_blocks_take_fewer_columns_than_cyclic_ones_and_those_than_gradient_ones(measures):
+    runs = measures("table2")
+    for n in (1000, 2000):
+        update = {name: runs["friedman1", n, name]["update_passes"] for name in ("bcdc", "bcdg", "gbcd-paper")}
+        assert 2 * update["gbcd-paper"] < update["bcdc"] < 0.5 * update["bcdg"]
+
+
+def test_table_3_the_errors_of_variances_are_below_the_papers(measures, folder):
+    runs = measures("table3")
+    per_point = {key[2]: run["kernel_passes"] / run["points"] for key, run in runs.items()}
+    assert per_point["gbcd"] < 0.05 * per_point["gbcd-paper"]
+    (table,) = json.loads((folder / "table3-quick.json").read_text())["tables"]
+    errors = {row[2]: float(row[table["headings"].index("rel. RMSE")]) for row in table["rows"]}
+    assert errors["gbcd"] <= 1e-3
+    assert errors["Algorithm 2, one by one"] <= 0.02
+
+
+def test_table_4_all_samples_are_better_than_a_part(measures):
+    runs = {key[2] if len(key) > 2 else "gbcd": run for key, run in measures("table4").items()}
+    assert runs["gbcd"]["rmse"] < 1.001 * min(runs[name]["rmse"] for name in ("SD", "SR", "MPGP"))
+    assert runs["SD"]["rmse"] > 2 * runs["gbcd"]["rmse"]
+    assert runs["MPGP"]["candidates"] == 59
+    assert runs["MPGP"]["kernel_passes"] > runs["SR"]["kernel_passes"]
+
+
+def test_figure_1_neighbours_gradients_go_together(measures):
+    run = measures("figure1")["friedman1", 1500, "gbcd-paper", "outputs"]
+    assert run["near"] > run["far"] + 0.2
+    assert abs(run["far"]) < 0.1
+
+
+def test_figure_3_the_greedy_block_brings_most_the_gradient_block_least(measures):
+    runs = {key[2]: run["objective"] for key, run in measures("figure3").items()}
+    assert runs["gbcd-paper"] < runs["bcdg"]
+    assert runs["bcdc"] < runs["bcdg"]

@@ -19,7 +19,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed
-	$(BIN)/pose bench solvers --size quick
+	$(BIN)/pose bench all --size quick
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -7,7 +7,6 @@ replaces `KernelSystem` alone.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -16,12 +15,11 @@ import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
+from gbcd._memory import auto_memory_budget
 from gbcd._products import locality_order, symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
 from gbcd.kernels import Kernel
 
-MAX_AUTO_BUDGET = 4 << 30
-FALLBACK_BUDGET = 1 << 30
 WORKSPACE_BYTES = 32 << 20
 """Set aside for tiles and selection before K may be kept."""
 
@@ -62,15 +60,6 @@ class KnownColumns(NamedTuple):
     values: FloatArray
 
 
-def auto_memory_budget() -> int:
-    """Return a quarter of the physical memory now free, at most 4 GiB, in bytes."""
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return FALLBACK_BUDGET
-    return min(free // 4, MAX_AUTO_BUDGET)
-
-
 def squared_norms(G: Float64Array) -> Float64Array:
     """Return |g_i|^2 over the outputs of each row of G (n, q): shape (n,)."""
     norms: Float64Array = np.einsum("ij,ij->i", G, G)
@@ -90,7 +79,7 @@ class KernelSystem:
     memory_budget : int or "auto"
         Bytes that may be held for kernel values. K is kept (in tile precision, and then never
         evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
-        free memory, at most 4 GiB.
+        available memory, at most 4 GiB.
     precision : {"mixed", "float64"}
         "mixed" evaluates tiles in float32 where the noise and the spread of the inputs allow; residuals
         and factorizations are float64 in both.

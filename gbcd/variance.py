@@ -12,9 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_columns
 from gbcd._dense import cholesky_in_place
+from gbcd._memory import available_memory
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
 from gbcd.preconditioner import DRAWS, ColumnFactor, Preconditioner
-from gbcd.solvers.cholesky import CholeskyFactor, available_memory
+from gbcd.solvers.cholesky import CholeskyFactor
 from gbcd.solvers.plan import MIN_ROOM
 from gbcd.system import WORKSPACE_BYTES, KernelSystem
 

@@ -6,43 +6,21 @@ residual: the error shrinks by the factor's own relative error each time, a hund
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
 from gbcd._arrays import Float64Array
 from gbcd._dense import cholesky_in_place, cholesky_solve
+from gbcd._memory import available_memory
 from gbcd.solvers.result import Progress
 from gbcd.system import KernelSystem
-
-MEMORY_INFO = Path("/proc/meminfo")
-GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-"""What a Linux container may use."""
 
 FLOAT32_ROWS = 2000
 """Up to this size a float64 factor takes less time than the refinement of a float32 one."""
 
 STALLED = 0.5
 """A refinement that leaves more than this of the residual is at the rounding of its factor."""
-
-
-def available_memory() -> int | None:
-    """Return the bytes of memory that can be had without swapping, None where the system does not say."""
-    try:
-        lines = MEMORY_INFO.read_text().splitlines()
-        available = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError, IndexError):
-        try:
-            available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (AttributeError, ValueError, OSError):
-            return None
-    try:
-        return min(available, int(GROUP_LIMIT.read_text()))
-    except (OSError, ValueError):
-        return available
 
 
 class NotPositiveDefiniteError(ValueError):

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import SOLVERS, KernelSystem, SolveResult, predictive_variance, solve
-from gbcd.system import auto_memory_budget
 from pipelines.bench.cell import Finding, FloatArray, Job, Parameters, UnavailableError, Value
 from pipelines.bench.peers import PEERS
 from pipelines.bench.problems import Problem, draw
@@ -236,7 +235,7 @@ def _few_rows(problem: Problem) -> slice:
 def _small_budget(budget: Budget, problem: Problem) -> int:
     """Return a budget for the warm-up that holds the same part of its smaller K."""
     share = _few_rows(problem).stop / len(problem.X)
-    return int(share**2 * (auto_memory_budget() if budget == "auto" else budget))
+    return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).memory_budget)
 
 
 @contextmanager

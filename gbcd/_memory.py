@@ -1,0 +1,35 @@
+"""How much memory there is, and how much of it is taken without being asked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MEMORY_INFO = Path("/proc/meminfo")
+GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+"""What a Linux container may use."""
+
+MAX_AUTO_BUDGET = 4 << 30
+FALLBACK_BUDGET = 1 << 30
+
+
+def available_memory() -> int | None:
+    """Return the bytes of memory that can be had without swapping, None where the system does not say."""
+    try:
+        lines = MEMORY_INFO.read_text().splitlines()
+        available = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        try:
+            available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, ValueError, OSError):
+            return None
+    try:
+        return min(available, int(GROUP_LIMIT.read_text()))
+    except (OSError, ValueError):
+        return available
+
+
+def auto_memory_budget() -> int:
+    """Return a quarter of the memory now available, at most 4 GiB, in bytes."""
+    available = available_memory()
+    return FALLBACK_BUDGET if available is None else min(available // 4, MAX_AUTO_BUDGET)

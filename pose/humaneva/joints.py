@@ -1,4 +1,4 @@
-"""From markers to the 15 joints: bone frames, lengths, the toolkit's adjustments, and frame validity.
+"""From markers to the 20 points and 15 joints: bone frames, lengths, the toolkit's adjustments, and frame validity.
 
 Bones carry four virtual markers each: the origin O and a point on every axis, P (z), A (x) and L (y).
 """
@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pose.errors import DataError
 from pose.humaneva.mocap import MarkerTracks
+from pose.skeleton import joints_15_from_20
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -30,6 +31,10 @@ PHYSICAL_MARKERS = tuple(
     "RTIB LTIB LBHD RBHD RFHD LFHD LANK RANK LHEE RHEE LTOE RTOE LFIN RFIN".split()
 )
 ALTERNATIVES = (("RFRM", "RFRA"), ("LFRM", "LFRA"))
+#: What the construction reads: O, P, A and L of the bones whose axes count, the origin alone of the others.
+VIRTUAL_MARKERS = tuple(
+    bone + part for bone in "PEL HED LFE LTI LHU LRA RFE RTI RHU RRA".split() for part in "OPAL"
+) + ("TRXO", "LCLO", "RCLO")
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,13 @@ def _rotation_y(angle: float | FloatArray, n: int) -> FloatArray:
     return rotation
 
 
+def lacking_markers(tracks: MarkerTracks) -> tuple[str, ...]:
+    """Names of the physical markers that a file does not list at all; ``A|B`` where either would do."""
+    lacking = [name for name in PHYSICAL_MARKERS if tracks.find(name) is None]
+    lacking += ["|".join(pair) for pair in ALTERNATIVES if all(tracks.find(name) is None for name in pair)]
+    return tuple(lacking)
+
+
 def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     """Whether every physical marker is seen at both mocap frames around each position.
 
@@ -133,11 +145,10 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     DataError
         If the file lacks one of the markers altogether; the message lists all that it lacks.
     """
-    pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
-    lacking = [name for name in PHYSICAL_MARKERS if tracks.find(name) is None]
-    lacking += ["|".join(pair) for pair, found in zip(ALTERNATIVES, pairs, strict=True) if not found]
+    lacking = lacking_markers(tracks)
     if lacking:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
+    pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
     # A marker that is missing has NaN in all three coordinates, so one of them tells.
     seen: BoolArray = np.asarray(np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1))
     for found in pairs:
@@ -147,27 +158,39 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
 
 
 def joints_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
-    """The 15 joints at real mocap positions.
+    """The 15 joints at real mocap positions: `points_at` in the order of `pose.skeleton.HUMANEVA_15`, (n, 15, 3)."""
+    return joints_15_from_20(points_at(tracks, positions, shape))
+
+
+def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
+    """The toolkit's 20 points at real mocap positions.
+
+    Between two mocap frames the bones' axes are interpolated on the sphere (slerp), their origins linearly.
 
     Parameters
     ----------
     tracks : MarkerTracks
-        With the virtual markers of the 13 bones.
+        With the virtual markers of the bones.
     positions : ndarray of shape (n,)
         1-based, real mocap positions.
     shape : SubjectShape
 
     Returns
     -------
-    ndarray of shape (n, 15, 3)
-        mm, world, in the order of `pose.skeleton.HUMANEVA_15`; NaN where a bone's markers are missing or damaged,
+    ndarray of shape (n, 20, 3)
+        mm, world, in the order of `pose.skeleton.HUMANEVA_20`; NaN where a bone's markers are missing or damaged,
         and outside the recording.
+
+    Raises
+    ------
+    DataError
+        If the file lacks virtual markers; the message lists all that it lacks.
     """
+    tracks.require(VIRTUAL_MARKERS)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
-    skeleton = _SkeletonBuilder(tracks, instants, shape)
-    joints = skeleton.joints()
-    joints[~instants.inside | ~np.isfinite(joints).all(axis=(1, 2))] = np.nan
-    return joints
+    points = _SkeletonBuilder(tracks, instants, shape).points()
+    points[~instants.inside | ~np.isfinite(points).all(axis=(1, 2))] = np.nan
+    return points
 
 
 class _SkeletonBuilder:
@@ -176,27 +199,30 @@ class _SkeletonBuilder:
     def __init__(self, tracks: MarkerTracks, instants: _Instants, shape: SubjectShape) -> None:
         self.tracks, self.instants, self.shape = tracks, instants, shape
 
-    def joints(self) -> FloatArray:
-        torso_distal, torso_proximal = self._torso()
+    def points(self) -> FloatArray:
         head = self._bone("HED").moved_to(self._marker("TRXO"))
-        head_proximal, head_distal = head.origin, head.at(0, 0, HEAD_LENGTH)
-        left_arm = self._arm("L", self.shape.left_shoulder_offset)
-        right_arm = self._arm("R", self.shape.right_shoulder_offset)
-        left_leg, right_leg = self._leg("L"), self._leg("R")
-        thorax = (torso_proximal + head_proximal) / 2
         return np.stack(
-            [torso_distal, thorax, *left_arm, *right_arm, *left_leg, *right_leg, head_distal],
+            [
+                *self._torso(),
+                *self._arm("L", self.shape.left_shoulder_offset),
+                *self._arm("R", self.shape.right_shoulder_offset),
+                *self._leg("L"),
+                *self._leg("R"),
+                head.origin,
+                head.at(0, 0, HEAD_LENGTH),
+            ],
             axis=1,
         )
 
     def _torso(self) -> tuple[FloatArray, FloatArray]:
+        """Proximal and distal end."""
         length = self._length("TRXO", "PELO")
         pelvis = self._bone("PEL")
         pelvis = pelvis.moved_to(pelvis.at(PELVIS_SHIFT, 0, 0)).turned(np.arctan2(self.shape.torso_radius / 2, length))
-        return pelvis.origin, pelvis.at(0, 0, length)
+        return pelvis.at(0, 0, length), pelvis.origin
 
-    def _arm(self, side: str, offset: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Shoulder, elbow and wrist; half the shoulder offset tilts the upper arm, the forearm takes it back."""
+    def _arm(self, side: str, offset: float) -> tuple[FloatArray, ...]:
+        """Both ends of upper arm and forearm; half the shoulder offset tilts the one, the other takes it back."""
         upper_length = self._length(f"{side}CLO", f"{side}HUO")
         fore_length = self._length(f"{side}HUO", f"{side}RAO")
         tilt = np.arctan2(offset / 2, upper_length)
@@ -206,15 +232,15 @@ class _SkeletonBuilder:
         shoulder = shoulder.turned(-tilt)
         upper_distal = shoulder.at(0, 0, -upper_length)
         elbow = elbow.moved_to(upper_distal + gap).turned(tilt)
-        return shoulder.origin, (upper_distal + elbow.origin) / 2, elbow.at(0, 0, -fore_length)
+        return shoulder.origin, upper_distal, elbow.origin, elbow.at(0, 0, -fore_length)
 
-    def _leg(self, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Hip, knee and ankle."""
+    def _leg(self, side: str) -> tuple[FloatArray, ...]:
+        """Both ends of thigh and shin."""
         thigh = self._bone(f"{side}FE").moved_to(self._marker(f"{side}FEP")).turned(np.pi)
         shin = self._bone(f"{side}TI").moved_to(self._marker(f"{side}FEO")).turned(np.pi)
         thigh_distal = thigh.at(0, 0, self._length(f"{side}FEP", f"{side}FEO"))
         shin_distal = shin.at(0, 0, self._length(f"{side}FEO", f"{side}TIO"))
-        return thigh.origin, (thigh_distal + shin.origin) / 2, shin_distal
+        return thigh.origin, thigh_distal, shin.origin, shin_distal
 
     def _marker(self, name: str) -> FloatArray:
         """(n, 3), interpolated linearly."""

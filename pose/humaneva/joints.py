@@ -23,6 +23,7 @@ MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
 PELVIS_SHIFT = -50.0  # mm along the pelvis frame's x, from the segment origin to the torso's end
 TORSO_RADII = (40.0, 500.0)  # mm, of children and giants
 SNAP = 1e-6  # mocap positions this near to an integer are that frame: rounding noise must not ask for its neighbour
+RIGID = 1e-4  # dot products below it are taken as right angles, as the toolkit does
 AXIS_TOLERANCE = 0.02  # largest dot product of two unit axes of a bone; beyond it its markers are damaged
 
 #: A frame is valid where all of these are seen, and one marker of each pair below.
@@ -150,7 +151,7 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
     pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
     # A marker that is missing has NaN in all three coordinates, so one of them tells.
-    seen: BoolArray = np.asarray(np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1))
+    seen: BoolArray = np.asarray(np.isfinite(tracks.positions[:, tracks.indices(PHYSICAL_MARKERS), 0]).all(axis=1))
     for found in pairs:
         seen = seen & np.isfinite(tracks.positions[:, found, 0]).any(axis=1)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
@@ -186,7 +187,7 @@ def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) 
     DataError
         If the file lacks virtual markers; the message lists all that it lacks.
     """
-    tracks.require(VIRTUAL_MARKERS)
+    tracks.indices(VIRTUAL_MARKERS)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
     points = _SkeletonBuilder(tracks, instants, shape).points()
     points[~instants.inside | ~np.isfinite(points).all(axis=(1, 2))] = np.nan
@@ -262,14 +263,20 @@ class _SkeletonBuilder:
         """Frames of a bone at its own origin: slerp of the axes, linear interpolation of the origin."""
         points = self.tracks.require(tuple(bone + part for part in "OPAL"))
         i = self.instants
-        lower, upper = _axes(points[i.lower]), _axes(points[i.upper])
-        rotation = np.full((len(i.weight), 3, 3), np.nan)
-        known = np.isfinite(lower).all(axis=(1, 2)) & np.isfinite(upper).all(axis=(1, 2))
-        if known.any():
-            start, end = Rotation.from_matrix(lower[known]), Rotation.from_matrix(upper[known])
-            step = Rotation.from_rotvec(i.weight[known, None] * (start.inv() * end).as_rotvec())
-            rotation[known] = (start * step).as_matrix()
+        rotation = _axes(points[i.lower])
+        between = i.weight > 0
+        rotation[between] = _slerp(rotation[between], _axes(points[i.upper[between]]), i.weight[between])
         return _Frames(rotation, self._marker(bone + "O"))
+
+
+def _slerp(start: FloatArray, end: FloatArray, weight: FloatArray) -> FloatArray:
+    """Rotations (n, 3, 3) on the way from `start` to `end`; NaN where either is."""
+    turned = np.full(start.shape, np.nan)
+    known = np.isfinite(start).all(axis=(1, 2)) & np.isfinite(end).all(axis=(1, 2))
+    if known.any():
+        step = Rotation.from_matrix(np.swapaxes(start[known], 1, 2) @ end[known]).as_rotvec()
+        turned[known] = start[known] @ Rotation.from_rotvec(weight[known, None] * step).as_matrix()
+    return turned
 
 
 def _axes(points: FloatArray) -> FloatArray:
@@ -280,8 +287,13 @@ def _axes(points: FloatArray) -> FloatArray:
     origin, p, a, ell = np.moveaxis(points, 1, 0)
     axes = np.stack([a - origin, ell - origin, p - origin], axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
-    skewed = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2)) > AXIS_TOLERANCE
-    left_handed = np.linalg.det(np.where(np.isfinite(axes), axes, 0)) < 0
-    rigid: FloatArray = np.where((skewed | left_handed)[:, None, None], np.nan, axes)
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    skew = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2))
+    left_handed = np.einsum("ni,ni->n", np.cross(axes[:, :, 0], axes[:, :, 1]), axes[:, :, 2]) < 0
+    axes[(skew > AXIS_TOLERANCE) | left_handed] = np.nan
+    # The nearest rotation, where markers rounded to a file's unit are visibly off right angles.
+    rounded = (skew > RIGID) & np.isfinite(axes).all(axis=(1, 2))
+    if rounded.any():
+        axes[rounded] = Rotation.from_matrix(axes[rounded]).as_matrix()
+    rigid: FloatArray = axes
     return rigid

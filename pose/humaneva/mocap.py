@@ -96,8 +96,8 @@ class MarkerTracks:
         warnings.warn(f"{self.path}: several markers are called {name} ({listed}); taking the first", stacklevel=4)
         return indices[0]
 
-    def require(self, names: tuple[str, ...]) -> FloatArray:
-        """Positions of the named markers, (n_frames, len(names), 3).
+    def indices(self, names: tuple[str, ...]) -> list[int]:
+        """Columns of the named markers.
 
         Raises
         ------
@@ -108,7 +108,11 @@ class MarkerTracks:
         missing = [name for name, index in found.items() if index is None]
         if missing:
             raise DataError(f"{self.path}: lacks the markers {' '.join(missing)}")
-        return self.positions[:, [index for index in found.values() if index is not None]]
+        return [index for index in found.values() if index is not None]
+
+    def require(self, names: tuple[str, ...]) -> FloatArray:
+        """Positions of the named markers, (n_frames, len(names), 3); errors as of `indices`."""
+        return self.positions[:, self.indices(names)]
 
 
 def read_markers(path: str | Path, subject: str | None = None) -> MarkerTracks:

@@ -159,7 +159,7 @@ def triangulate(cameras: Sequence[Camera], pixels: ArrayLike) -> FloatArray:
     for camera, seen in zip(cameras, pixels, strict=True):
         ray = camera.rays(seen)
         across = np.eye(3) - ray[..., :, None] * ray[..., None, :]  # removes the component along the ray
-        known = np.isfinite(ray).all(axis=-1)
+        known = np.asarray(np.isfinite(ray).all(axis=-1))
         across = np.where(known[..., None, None], across, 0.0)
         normal += across
         right += across @ camera.centre

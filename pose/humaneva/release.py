@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from pose.errors import DataError
 from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, MissingFile, entries, find_root
 from pose.humaneva.frames import (
@@ -19,7 +21,8 @@ from pose.humaneva.frames import (
     labels_or_nothing,
 )
 from pose.humaneva.partitions import Partitions, Ranges, read_partitions
-from pose.humaneva.sequence import VIDEO_RATE, Labels, Sequence
+from pose.humaneva.screening import HEAD_SPAN, median_lengths
+from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
 from pose.humaneva.splits import OFFICIAL, PartitionCount, count_frames, split
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import CAMERA_ORDER
@@ -223,6 +226,26 @@ class HumanEva:
         for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=False):
             parts += frame_arrays(sequence, used or ("",), labels, valid_only=valid_only)
         return join(parts, skeleton)
+
+    def reference_lengths(self, subject: str) -> FloatArray:
+        """Lengths (15,), mm, to screen a subject's trials by: the median over the trials of each trial's median.
+
+        Of the 14 bones of `HUMANEVA_15`, then from pelvis to head. For a trial most of whose frames are wrong, such as
+        S3 Walking 1: ``sequence.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
+
+        Raises
+        ------
+        DataError
+            If no trial of the subject has motion capture.
+        """
+        medians = [
+            median_lengths(sequence.labels(sequence.numbers()).joints, spans=HEAD_SPAN)
+            for sequence in self.select(subjects=subject)
+            if sequence.has_mocap
+        ]
+        if not medians:
+            raise DataError(f"{self.root}: no trial of {subject} has motion capture")
+        return np.asarray(np.nanmedian(medians, axis=0))
 
     def partition_counts(self, cameras: Names = None) -> list[PartitionCount]:
         """Frames of every trial and partition: in the table, valid, and times the cameras that show them."""

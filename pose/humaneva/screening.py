@@ -15,19 +15,26 @@ FloatArray = NDArray[np.float64]
 LENGTH_TOLERANCE = 0.25
 
 
-def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:
-    """Lengths (n, n_bones), mm, of poses (n, J, 3), in the order of ``skeleton.bones``."""
+#: Pairs of joints of `HUMANEVA_15` that no bone joins but whose distance varies little: pelvis and head. The head's own
+#: bone starts at its pivot, so a head that is turned the wrong way has the right length.
+HEAD_SPAN = ((0, 14),)
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
+    """Lengths (n, n_bones), mm, of poses (n, J, 3), in the order of ``skeleton.bones``, then of `spans`."""
     joints = np.asarray(joints, dtype=float)
-    parents, children = np.array(skeleton.bones).T
+    parents, children = np.array((*skeleton.bones, *spans)).T
     lengths: FloatArray = np.linalg.norm(joints[:, children] - joints[:, parents], axis=2)
     return lengths
 
 
-def median_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:
-    """Median of every bone (n_bones,) over the frames that have it; NaN for a bone that none has."""
+def median_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
+    """Median of every bone and span (n_bones,) over the frames that have it; NaN for one that none has."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a bone without any frame, whose median is NaN
-        return np.asarray(np.nanmedian(bone_lengths(joints, skeleton), axis=0))
+        return np.asarray(np.nanmedian(bone_lengths(joints, skeleton, spans), axis=0))
 
 
 def plausible_bones(
@@ -36,6 +43,7 @@ def plausible_bones(
     *,
     tolerance: float = LENGTH_TOLERANCE,
     reference: FloatArray | None = None,
+    spans: Pairs = (),
 ) -> NDArray[np.bool_]:
     """Which bones have a length near their median.
 
@@ -53,12 +61,15 @@ def plausible_bones(
         Lengths in mm; the median of these frames by default. A bone shorter than 1 mm, or without a reference, is
         not judged: limb ends that meet in one point have no length.
 
+    spans : tuple of (int, int)
+        Further pairs of joints to judge like bones, as `HEAD_SPAN`.
+
     Returns
     -------
     ndarray of bool, shape (n, n_bones)
     """
-    lengths = bone_lengths(joints, skeleton)
-    expected = median_lengths(joints, skeleton) if reference is None else np.asarray(reference, dtype=float)
+    lengths = bone_lengths(joints, skeleton, spans)
+    expected = median_lengths(joints, skeleton, spans) if reference is None else np.asarray(reference, dtype=float)
     if expected.shape != lengths.shape[1:]:
         raise ValueError(f"expected {lengths.shape[1]} reference lengths, found the shape {expected.shape}")
     judged = np.isfinite(expected) & (expected >= 1.0)

@@ -16,7 +16,7 @@ from pose.humaneva.folders import RECORDING, MissingFile, entries
 from pose.humaneva.joints import points_at, valid_instants
 from pose.humaneva.mocap import MarkerTracks
 from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
-from pose.humaneva.screening import LENGTH_TOLERANCE, plausible_bones
+from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, plausible_bones
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import MOCAP_ONLY, CommonClock, StreamOffset, common_clock, doubtful_offsets, read_ofs
 from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
@@ -223,10 +223,10 @@ class Sequence:
         skeleton : Skeleton
             `HUMANEVA_15` or `HUMANEVA_20`.
         screen : bool or float
-            Frames with a bone that deviates from the median by more than this share are no longer valid; True takes
-            25 %. See `pose.humaneva.screening.plausible_bones`.
-        reference : ndarray of shape (n_bones,), optional
-            Bone lengths to screen by, mm; the median of these frames by default.
+            Frames with a bone, or a distance from pelvis to head, that deviates from the median by more than this
+            share are no longer valid; True takes 25 %. See `pose.humaneva.screening.plausible_bones`.
+        reference : ndarray of shape (15,), optional
+            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; the median of these frames by default.
 
         Warns
         -----
@@ -263,7 +263,7 @@ class Sequence:
         self._warn_of_damage(numbers, mocap_valid & ~np.isfinite(joints15).all(axis=(1, 2)))
         if screen:
             tolerance = LENGTH_TOLERANCE if screen is True else float(screen)
-            plausible = plausible_bones(joints15, tolerance=tolerance, reference=reference).all(axis=1)
+            plausible = plausible_bones(joints15, tolerance=tolerance, reference=reference, spans=HEAD_SPAN).all(axis=1)
             mocap_valid &= plausible
             points[~plausible], joints15[~plausible] = np.nan, np.nan
         valid = mocap_valid & (self.is_mocap_only | (numbers >= FIRST_USABLE_FRAME))

@@ -21,7 +21,6 @@ from pose.humaneva.frames import (
     labels_or_nothing,
 )
 from pose.humaneva.partitions import Partitions, Ranges, read_partitions
-from pose.humaneva.screening import HEAD_SPAN, median_lengths
 from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
 from pose.humaneva.splits import OFFICIAL, PartitionCount, count_frames, split
 from pose.humaneva.subject import Subject
@@ -238,11 +237,7 @@ class HumanEva:
         DataError
             If no trial of the subject has motion capture.
         """
-        medians = [
-            median_lengths(sequence.labels(sequence.numbers()).joints, spans=HEAD_SPAN)
-            for sequence in self.select(subjects=subject)
-            if sequence.has_mocap
-        ]
+        medians = [sequence.bone_lengths for sequence in self.select(subjects=subject) if sequence.has_mocap]
         if not medians:
             raise DataError(f"{self.root}: no trial of {subject} has motion capture")
         return np.asarray(np.nanmedian(medians, axis=0))

@@ -16,7 +16,7 @@ from pose.humaneva.folders import RECORDING, MissingFile, entries
 from pose.humaneva.joints import points_at, valid_instants
 from pose.humaneva.mocap import MarkerTracks
 from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
-from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, plausible_bones
+from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import MOCAP_ONLY, CommonClock, StreamOffset, common_clock, doubtful_offsets, read_ofs
 from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
@@ -226,7 +226,7 @@ class Sequence:
             Frames with a bone, or a distance from pelvis to head, that deviates from the median by more than this
             share are no longer valid; True takes 25 %. See `pose.humaneva.screening.plausible_bones`.
         reference : ndarray of shape (15,), optional
-            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; the median of these frames by default.
+            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; the median of all the trial's frames by default.
 
         Warns
         -----
@@ -263,11 +263,17 @@ class Sequence:
         self._warn_of_damage(numbers, mocap_valid & ~np.isfinite(joints15).all(axis=(1, 2)))
         if screen:
             tolerance = LENGTH_TOLERANCE if screen is True else float(screen)
+            reference = self.bone_lengths if reference is None else reference
             plausible = plausible_bones(joints15, tolerance=tolerance, reference=reference, spans=HEAD_SPAN).all(axis=1)
             mocap_valid &= plausible
             points[~plausible], joints15[~plausible] = np.nan, np.nan
         valid = mocap_valid & (self.is_mocap_only | (numbers >= FIRST_USABLE_FRAME))
         return Labels(numbers, positions, joints15 if skeleton == HUMANEVA_15 else points, mocap_valid, valid, skeleton)
+
+    @cached_property
+    def bone_lengths(self) -> FloatArray:
+        """Median length, mm, of the 14 bones, then the distance from pelvis to head, over the trial's frames, (15,)."""
+        return median_lengths(self.labels(self.numbers()).joints, spans=HEAD_SPAN)
 
     def _warn_of_damage(self, numbers: IntArray, damaged: BoolArray) -> None:
         if damaged.any():

@@ -65,6 +65,10 @@ def find_root(path: Path) -> Path:
             f"{path}: holds no subject folder (S1, S2, ... with Image_Data in it){_level_hint(path, content)}"
         )
     if path not in roots and len(roots) > 1:
+        nested = [folder / folder.name for folder in roots if SUBJECT.match(folder.name)]
+        if nested:  # archives unpacked into folders of their own names
+            listed = ", ".join(str(folder) for folder in nested)
+            raise DataError(f"{path}: holds subjects one level too deep, move them up: {listed}")
         raise DataError(f"{path}: holds several data sets, name one: {', '.join(folder.name for folder in roots)}")
     return path if path in roots else roots[0]
 
@@ -90,11 +94,6 @@ def _level_hint(path: Path, content: dict[str, Path]) -> str:
         return "; it looks like one subject's folder, name its parent"
     if resolved.name.lower() in {part.lower() for part in PARTS} and SUBJECT.match(resolved.parent.name):
         return f"; it looks like a part of a subject's folder, name {resolved.parent.parent}"
-    nested = [
-        child for name, child in content.items() if SUBJECT.match(name) and _is_subject(child / child.name)
-    ]  # an archive unpacked into a folder of its own name
-    if nested:
-        return f"; {nested[0] / nested[0].name} is one level too deep, move its content up"
     grand = [
         folder
         for child in content.values()

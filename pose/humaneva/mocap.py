@@ -47,6 +47,7 @@ class MarkerTracks:
     rate: float
     subject: str | None = None
     _found: dict[str, int | None] = field(default_factory=dict, repr=False)
+    _prefixes: set[str] = field(default_factory=set, repr=False)
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -82,7 +83,15 @@ class MarkerTracks:
         similar.sort(key=lambda index: not bare[index].endswith(name))
         if not similar:
             return None
-        warnings.warn(f"{self.path}: no marker {name}; taking {self.labels[similar[0]]!r} for it", stacklevel=3)
+        best = bare[similar[0]]
+        prefix = best.removesuffix(name) if best.endswith(name) else None
+        if prefix is None or prefix not in self._prefixes:  # one that all labels carry is told once
+            likewise = "" if prefix is None else f", and likewise where others begin with {prefix!r}"
+            warnings.warn(
+                f"{self.path}: no marker {name}; taking {self.labels[similar[0]]!r} for it{likewise}", stacklevel=3
+            )
+        if prefix is not None:
+            self._prefixes.add(prefix)
         return similar[0]
 
     def _one_of(self, name: str, indices: list[int]) -> int:

@@ -226,7 +226,7 @@ class Sequence:
             Frames with a bone, or a distance from pelvis to head, that deviates from the median by more than this
             share are no longer valid; True takes 25 %. See `pose.humaneva.screening.plausible_bones`.
         reference : ndarray of shape (15,), optional
-            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; the median of all the trial's frames by default.
+            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; by default those of the whole trial.
 
         Warns
         -----

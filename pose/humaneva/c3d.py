@@ -18,7 +18,7 @@ from pose.errors import DataError
 _BLOCK = 512  # bytes
 _MAGIC = 80
 _INTEL, _DEC, _MIPS = 84, 85, 86  # processor codes
-_CHUNK = 1000  # frames converted at once
+_CHUNK = 200  # frames converted at once, so that they stay in the processor's cache
 _TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}  # characters, bytes, integers, floats
 _MAX_POINTS = 10_000
 
@@ -107,13 +107,17 @@ def _reconcile(header: _Header, parameters: Parameters) -> _Header:
     return _Header(header.n_points, header.n_analog, n_frames, scale, header.data_start)
 
 
-def _floats(raw: bytes, processor: int) -> NDArray[np.float64]:
+def _integers(raw: bytes, processor: int) -> NDArray[np.int16]:
+    return np.frombuffer(raw, ">i2" if processor == _MIPS else "<i2")
+
+
+def _floats(raw: bytes, processor: int) -> NDArray[np.float32]:
     """Four-byte floats of any of the three processors."""
     if processor != _DEC:
-        return np.frombuffer(raw, ">f4" if processor == _MIPS else "<f4").astype(float)
+        return np.frombuffer(raw, ">f4" if processor == _MIPS else "<f4")
     # A VAX float has its 16-bit halves exchanged and an exponent 2 higher than IEEE's.
     words = np.frombuffer(raw, "<u2").reshape(-1, 2)[:, ::-1]
-    return np.ascontiguousarray(words).view("<f4").ravel().astype(float) / 4
+    return np.ascontiguousarray(words).view("<f4").ravel() / np.float32(4)
 
 
 def _point_parameters(path: Path, raw: bytes, processor: int) -> Parameters:
@@ -158,12 +162,12 @@ def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | NDArray
         width = shape[0] if shape else 1
         return [content[i : i + width].decode("latin-1").strip(" \0") for i in range(0, count, max(width, 1))]
     if kind == 4:
-        return _floats(content, processor)
-    return np.frombuffer(content, {1: "i1", 2: ">i2" if processor == _MIPS else "<i2"}[kind]).astype(float)
+        return _floats(content, processor).astype(float)
+    return (np.frombuffer(content, "i1") if kind == 1 else _integers(content, processor)).astype(float)
 
 
 def _read_points(path: Path, header: _Header, processor: int, size: int) -> NDArray[np.float64]:
-    """All positions; the file is read once, a thousand frames at a time."""
+    """All positions; the file is read once, some frames at a time."""
     if header.n_points > _MAX_POINTS:
         raise DataError(f"{path}: {header.n_points} points cannot be right")
     width = 4 if header.scale < 0 else 2  # a negative scale means floats
@@ -177,12 +181,11 @@ def _read_points(path: Path, header: _Header, processor: int, size: int) -> NDAr
         for start in range(0, header.n_frames, _CHUNK):
             n = min(_CHUNK, header.n_frames - start)
             raw = file.read(n * n_values * width)
-            if width == 4:
-                values = _floats(raw, processor)
-            else:
-                values = np.frombuffer(raw, ">i2" if processor == _MIPS else "<i2").astype(float)
+            values = _floats(raw, processor) if width == 4 else _integers(raw, processor)
             points = values.reshape(n, n_values)[:, : 4 * header.n_points].reshape(n, header.n_points, 4)
             chunk = positions[start : start + n]
-            np.multiply(points[:, :, :3], 1.0 if width == 4 else header.scale, out=chunk)
+            chunk[...] = points[:, :, :3]
+            if width == 2:
+                chunk *= header.scale
             chunk[points[:, :, 3] < 0] = np.nan
     return positions

@@ -117,7 +117,8 @@ def _floats(raw: bytes, processor: int) -> NDArray[np.float32]:
         return np.frombuffer(raw, ">f4" if processor == _MIPS else "<f4")
     # A VAX float has its 16-bit halves exchanged and an exponent 2 higher than IEEE's.
     words = np.frombuffer(raw, "<u2").reshape(-1, 2)[:, ::-1]
-    return np.ascontiguousarray(words).view("<f4").ravel() / np.float32(4)
+    exchanged = np.frombuffer(np.ascontiguousarray(words).tobytes(), "<f4")
+    return np.asarray(exchanged / np.float32(4), dtype=np.float32)
 
 
 def _point_parameters(path: Path, raw: bytes, processor: int) -> Parameters:

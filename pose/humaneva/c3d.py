@@ -99,8 +99,9 @@ def _reconcile(header: _Header, parameters: Parameters) -> _Header:
     """The parameters go before the header, whose frame numbers end at 65,535."""
     n_frames, scale = header.n_frames, header.scale
     stated = parameters.get("FRAMES")
-    if isinstance(stated, np.ndarray) and stated.size == 1 and (stated[0] % 65536) > n_frames:
-        n_frames = int(stated[0] % 65536)
+    if isinstance(stated, np.ndarray) and stated.size == 1 and np.isfinite(stated[0]):
+        unsigned = int(stated[0]) + (65536 if stated[0] < 0 else 0)  # an integer of 16 bits, or a float
+        n_frames = max(n_frames, unsigned)
     known = parameters.get("SCALE")
     if isinstance(known, np.ndarray) and known.size == 1 and known[0] != 0:
         scale = float(known[0])

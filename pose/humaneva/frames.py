@@ -198,6 +198,18 @@ def iterate_frames(
         )
 
 
+def iterate_instants(
+    sequence: Sequence, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
+) -> Iterator[dict[str, Frame]]:
+    """Decode several cameras side by side: for each toolkit frame the pictures of all that reach it, by camera."""
+    streams = {camera: iterate_frames(sequence, camera, labels=labels, valid_only=valid_only) for camera in cameras}
+    heads = {camera: next(stream, None) for camera, stream in streams.items()}
+    while numbers := [frame.number for frame in heads.values() if frame is not None]:
+        instant = {c: frame for c, frame in heads.items() if frame is not None and frame.number == min(numbers)}
+        yield instant
+        heads |= {camera: next(streams[camera], None) for camera in instant}
+
+
 def frame_arrays(
     sequence: Sequence, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
 ) -> list[FrameArrays]:

@@ -17,6 +17,7 @@ from pose.humaneva.frames import (
     FrameArrays,
     frame_arrays,
     iterate_frames,
+    iterate_instants,
     join,
     labels_or_nothing,
 )
@@ -201,6 +202,26 @@ class HumanEva:
         for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
             for camera in used:
                 yield from iterate_frames(sequence, camera, labels=labels, valid_only=valid_only)
+
+    def instants(
+        self,
+        partition: str | None = None,
+        *,
+        subjects: Names = None,
+        actions: Names = None,
+        trials: Iterable[int] | None = None,
+        cameras: Names = None,
+        skeleton: Skeleton = HUMANEVA_15,
+        valid_only: bool = False,
+        screen: float | bool = False,
+    ) -> Iterator[dict[str, Frame]]:
+        """What `frames` yields, all cameras of an instant together: by camera, those whose videos reach it.
+
+        Parameters and errors are those of `frames`.
+        """
+        chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
+        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
+            yield from iterate_instants(sequence, used, labels, valid_only=valid_only)
 
     def arrays(
         self,

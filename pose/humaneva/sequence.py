@@ -195,7 +195,7 @@ class Sequence:
         first_usable = 1 if self.is_mocap_only else FIRST_USABLE_FRAME
         if partition is None and not self.partitions:
             if not self.has_mocap:
-                raise DataError(f"{self.name}: no table says its frames, and there is no motion capture; give numbers")
+                raise MissingFile(f"{self.name}: no table says its frames, and there is no motion capture to count")
             return np.arange(first_usable, self.last_mocap_number + 1)
         spans = self.partitions.values() if partition is None else [self.partitions[partition]]
         ranges = [np.arange(max(first, first_usable), last + 1) for first, last in spans]

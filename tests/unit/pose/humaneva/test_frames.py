@@ -5,6 +5,7 @@ import shutil
 import warnings
 from pathlib import Path
 
+import cv2
 import ezc3d
 import numpy as np
 import pytest
@@ -89,6 +90,32 @@ def test_frames_come_one_by_one(whole, monkeypatch):
     n_first = len(seen)
     next(frames)
     assert (n_first, len(seen)) == (1, 2)
+
+
+def test_instants_show_one_moment_in_all_cameras(tree):
+    data = HumanEva(tree)
+    folder = tree / "S1" / "Image_Data"
+    capture_end = 15  # frames of C2 that are left, as stills
+    images = [frame.image for frame in data.frames(actions="Box", cameras="C2")][:capture_end]
+    start = data.trial("S1", "Box", 1).clock.first_video_frame["C2"]
+    (folder / "Box_1_(C2).avi").unlink()
+    (folder / "Box_1_(C2)").mkdir()
+    for number, image in enumerate(images, start=start + 5):  # toolkit frame 6 is file frame o + 5
+        cv2.imwrite(str(folder / "Box_1_(C2)" / f"{number:04d}.png"), image)
+    with pytest.warns(UserWarning, match=r"Box_1_\(C2\): ends at toolkit frame 20, before the frames"):
+        instants = list(HumanEva(tree).instants(actions="Box"))
+    assert [sorted(instant) for instant in instants] == [CAMERAS] * capture_end + [["C1", "C3"]] * 4
+    for number, instant in enumerate(instants, start=6):
+        assert {frame.number for frame in instant.values()} == {number}
+        poses = [frame.joints for frame in instant.values()]
+        np.testing.assert_array_equal(poses, [poses[0]] * len(poses))
+
+
+def test_a_trial_that_nothing_counts_is_left_out(tree):
+    copy_trial(tree, "Box_1", "Box_5")
+    (tree / "S1" / "Mocap_Data" / "Box_5.c3d").unlink()
+    with pytest.warns(UserWarning, match="S1 Box 5 is left out: S1 Box 5: no table says its frames"):
+        assert {frame.trial for frame in HumanEva(tree).frames(actions="Box", cameras="C1")} == {1}
 
 
 def test_arrays_are_the_frames_without_pictures(whole):

@@ -1,6 +1,7 @@
 """C3D files of every processor's byte order, written by hand, against hand-set values, ezc3d and the c3d package."""
 
 import struct
+import tracemalloc
 
 import c3d
 import ezc3d
@@ -137,6 +138,20 @@ def test_more_labels_than_255_go_on_in_a_second_list(tmp_path, write_c3d):
     named = {f"M{i}": np.full((2, 3), 100.0 + i) for i in range(300)}
     tracks = read_markers(write_c3d(tmp_path / "many.c3d", named))
     assert tracks.positions[0, tracks.find("M299"), 0] == pytest.approx(399.0)
+
+
+@pytest.mark.parametrize("floats", [True, False])
+def test_memory_is_that_of_the_result(tmp_path, floats):
+    """The file passes through in pieces: several pieces cost little more than their array."""
+    path = tmp_path / "Box_1.c3d"
+    frames = np.broadcast_to(RAW[:1], (1500, *RAW.shape[1:])).repeat(8, axis=1)
+    path.write_bytes(c3d_bytes(INTEL, floats, frames=frames, labels=[f"M{k:02d}" for k in range(16)]))
+    tracemalloc.start()
+    positions = read_c3d(path).positions
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert positions.shape == (1500, 16, 3)
+    assert positions.nbytes <= peak < 1.3 * positions.nbytes
 
 
 def whole():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,12 +61,115 @@ class Camera:
         x, y, z = np.moveaxis(self.to_camera(points), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             a, b = x / z, y / z
-        k1, k2, p1, p2, k3 = self.distortion
-        r2 = a * a + b * b
-        radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        xd = a * radial + 2 * p1 * a * b + p2 * (r2 + 2 * a * a)
-        yd = b * radial + p1 * (r2 + 2 * b * b) + 2 * p2 * a * b
+            distorted, _ = self._distort(np.stack([a, b], axis=-1))
+        xd, yd = np.moveaxis(distorted, -1, 0)
         K = self.matrix
         pixels = np.stack([K[0, 0] * xd + K[0, 1] * yd + K[0, 2], K[1, 1] * yd + K[1, 2]], axis=-1)
         pixels[~(z > 0)] = np.nan
         return pixels
+
+    def undistort(self, pixels: ArrayLike) -> FloatArray:
+        """Where the rays of pixels (..., 2) meet the plane z = 1 of the camera's frame, (..., 2): `project` undone.
+
+        The lens model has no closed inverse; Newton's method solves it to 1e-10, beyond the reach of
+        ``cv2.undistortPoints`` with its default criteria. NaN where no point of the scene shows there: where the
+        pixel is not finite, or the model folds back before it reaches it.
+        """
+        pixels = np.asarray(pixels, dtype=float)
+        K = self.matrix
+        yd = (pixels[..., 1] - K[1, 2]) / K[1, 1]
+        xd = (pixels[..., 0] - K[0, 2] - K[0, 1] * yd) / K[0, 0]
+        target = np.stack([xd, yd], axis=-1)
+        point = target.copy()
+        with np.errstate(all="ignore"):
+            for _ in range(_NEWTON_STEPS):
+                value, jacobian = self._distort(point)
+                determinant = jacobian[0] * jacobian[3] - jacobian[1] * jacobian[2]
+                dx, dy = np.moveaxis(value - target, -1, 0)
+                step = np.stack([jacobian[3] * dx - jacobian[1] * dy, jacobian[0] * dy - jacobian[2] * dx], axis=-1)
+                step /= determinant[..., None]
+                point = point - step
+            value, jacobian = self._distort(point)
+            determinant = jacobian[0] * jacobian[3] - jacobian[1] * jacobian[2]
+            # A solution beyond the fold, where the derivative is not positive definite, is a mirror image.
+            error = np.abs(value - target).max(axis=-1)
+            found = (error < _NEWTON_TOLERANCE) & (determinant > 0) & (jacobian[0] > 0)
+        return np.asarray(np.where(np.expand_dims(found, -1), point, np.nan))
+
+    def _distort(self, point: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Distorted image-plane points (..., 2), and the derivatives dxd/da, dxd/db, dyd/da, dyd/db."""
+        a, b = np.moveaxis(point, -1, 0)
+        k1, k2, p1, p2, k3 = self.distortion
+        r2 = a * a + b * b
+        radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
+        slope = 2 * (k1 + r2 * (2 * k2 + r2 * 3 * k3))  # of `radial` by r2, doubled
+        xd = a * radial + 2 * p1 * a * b + p2 * (r2 + 2 * a * a)
+        yd = b * radial + p1 * (r2 + 2 * b * b) + 2 * p2 * a * b
+        cross = a * b * slope + 2 * p1 * a + 2 * p2 * b
+        across = radial + a * a * slope + 2 * p1 * b + 6 * p2 * a
+        down = radial + b * b * slope + 6 * p1 * b + 2 * p2 * a
+        return np.stack([xd, yd], axis=-1), (across, cross, cross, down)
+
+    def rays(self, pixels: ArrayLike) -> FloatArray:
+        """Unit directions (..., 3) in the world from the camera's centre through pixels (..., 2)."""
+        point = self.undistort(pixels)
+        directions = np.concatenate([point, np.ones((*point.shape[:-1], 1))], axis=-1)
+        directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
+        return self.rotate_to_world(directions)
+
+    def back_project(self, pixels: ArrayLike, depth: ArrayLike) -> FloatArray:
+        """World points (..., 3), mm, that show at pixels (..., 2) at a depth (...) along the camera's z axis, mm."""
+        point = self.undistort(pixels)
+        depth = np.asarray(depth, dtype=float)[..., None]
+        in_camera = np.concatenate([point * depth, np.broadcast_to(depth, (*point.shape[:-1], 1))], axis=-1)
+        return self.rotate_to_world(in_camera - self.translation)
+
+    def back_project_to_height(self, pixels: ArrayLike, height: float = 0.0) -> FloatArray:
+        """World points (..., 3) at the height z = `height`, mm, that show at pixels (..., 2): the floor, by default.
+
+        NaN where the ray does not meet that height in front of the camera.
+        """
+        directions = self.rays(pixels)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = (height - self.centre[2]) / directions[..., 2]
+        points = self.centre + reach[..., None] * directions
+        return np.asarray(np.where((reach > 0)[..., None], points, np.nan))
+
+
+def triangulate(cameras: Sequence[Camera], pixels: ArrayLike) -> FloatArray:
+    """World points (..., 3), mm, nearest to the rays through their pixels in several cameras.
+
+    Parameters
+    ----------
+    cameras : sequence of Camera
+    pixels : array_like of shape (n_cameras, ..., 2)
+        NaN where a camera does not see the point; two must.
+
+    Raises
+    ------
+    ValueError
+        If there is not one set of pixels a camera.
+    """
+    pixels = np.asarray(pixels, dtype=float)
+    if len(pixels) != len(cameras):
+        raise ValueError(f"{len(cameras)} cameras need as many sets of pixels, found {len(pixels)}")
+    normal = np.zeros((*pixels.shape[1:-1], 3, 3))
+    right = np.zeros((*pixels.shape[1:-1], 3))
+    n_seen = np.zeros(pixels.shape[1:-1], dtype=int)
+    for camera, seen in zip(cameras, pixels, strict=True):
+        ray = camera.rays(seen)
+        across = np.eye(3) - ray[..., :, None] * ray[..., None, :]  # removes the component along the ray
+        known = np.asarray(np.isfinite(ray).all(axis=-1))
+        across = np.where(known[..., None, None], across, 0.0)
+        normal += across
+        right += across @ camera.centre
+        n_seen += known
+    enough = n_seen >= 2
+    points = np.full(right.shape, np.nan)
+    if enough.any():
+        points[enough] = np.linalg.solve(normal[enough], right[enough][..., None])[..., 0]
+    return points
+
+
+_NEWTON_STEPS = 20
+_NEWTON_TOLERANCE = 1e-9  # of the image plane; a pixel is about 1e-3

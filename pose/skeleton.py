@@ -1,7 +1,8 @@
-"""The 15-joint skeleton: names, bones, sides, and root-relative poses in mm."""
+"""The 15-joint and the 20-point skeleton: names, bones, sides, and root-relative poses in mm."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +41,11 @@ class Skeleton:
 
     def side(self, joint: int) -> str:
         """``"left"``, ``"right"`` or ``"middle"``, by the joint's name."""
-        prefix = self.names[joint].split("_")[0]
-        return prefix if prefix in ("left", "right") else "middle"
+        match = _SIDE.match(self.names[joint])
+        return "middle" if match is None else (match[1] or {"L": "left", "R": "right"}[match[2]])
+
+
+_SIDE = re.compile(r"(left|right)_|(?:upper|lower)([LR])(?:Arm|Leg)")  # left_elbow; upperLArmDistal
 
 
 #: The order in which public HumanEva-I conversions list the joints; the root comes first.
@@ -65,6 +69,55 @@ HUMANEVA_15 = Skeleton(
     ),
     parents=(-1, 0, 1, 2, 3, 1, 5, 6, 0, 8, 9, 0, 11, 12, 1),
 )
+
+#: Both ends of the HumanEva-I toolkit's ten limbs, with its names and in its order; the root comes second.
+HUMANEVA_20 = Skeleton(
+    names=(
+        "torsoProximal",
+        "torsoDistal",
+        "upperLArmProximal",
+        "upperLArmDistal",
+        "lowerLArmProximal",
+        "lowerLArmDistal",
+        "upperRArmProximal",
+        "upperRArmDistal",
+        "lowerRArmProximal",
+        "lowerRArmDistal",
+        "upperLLegProximal",
+        "upperLLegDistal",
+        "lowerLLegProximal",
+        "lowerLLegDistal",
+        "upperRLegProximal",
+        "upperRLegDistal",
+        "lowerRLegProximal",
+        "lowerRLegDistal",
+        "headProximal",
+        "headDistal",
+    ),
+    parents=(1, -1, 0, 2, 3, 4, 0, 6, 7, 8, 1, 10, 11, 12, 1, 14, 15, 16, 0, 18),
+)
+
+# The points that each of the 15 joints is the mean of, in the order of HUMANEVA_15.
+_POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
+    (1,),  # pelvis
+    (0, 18),  # thorax: the torso's end and the head's beginning
+    *((2,), (3, 4), (5,)),  # left arm
+    *((6,), (7, 8), (9,)),
+    *((10,), (11, 12), (13,)),  # left leg
+    *((14,), (15, 16), (17,)),
+    (19,),  # head
+)
+
+
+def joints_15_from_20(points: ArrayLike) -> FloatArray:
+    """The 15 joints (..., 15, 3) of the toolkit's 20 points (..., 20, 3).
+
+    Thorax, elbows and knees are the mean of the two limb ends that meet there, as public conversions make them.
+    """
+    points = np.asarray(points, dtype=float)
+    if points.shape[-2:] != (len(HUMANEVA_20), 3):
+        raise ValueError(f"expected points of shape (..., 20, 3), found {points.shape}")
+    return np.stack([points[..., list(ends), :].mean(axis=-2) for ends in _POINTS_OF_JOINT], axis=-2)
 
 
 def root_relative(joints: ArrayLike, root: int = HUMANEVA_15.root) -> FloatArray:

@@ -17,6 +17,7 @@ from typing import Self
 import av
 import cv2
 import numpy as np
+from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from pose.errors import DataError
@@ -241,6 +242,8 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
         shape = None
         fault = ""
         frames = container.decode(stream)
+        # One for all frames: to make the conversion's tables anew for each takes longer than to decode it.
+        reformatter = VideoReformatter()
         while True:
             try:
                 frame = next(frames)
@@ -251,7 +254,7 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
                 break
             time = float(frame.time) if frame.time is not None else index / rate
             start = time if start is None else start
-            image = _upright(frame)
+            image = _upright(frame, reformatter)
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
             yield VideoFrame(index, time - start, image)
             index += 1
@@ -262,10 +265,11 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
             warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=3)
 
 
-def _upright(frame: av.VideoFrame) -> Image:
+def _upright(frame: av.VideoFrame, reformatter: VideoReformatter) -> Image:
     """A frame's picture, turned as the container's display matrix says: phones record one way and note the other."""
-    image = frame.to_ndarray(format="bgr24")
-    return np.ascontiguousarray(np.rot90(image, round(frame.rotation / 90)), dtype=np.uint8)
+    image = reformatter.reformat(frame, format="bgr24").to_ndarray()
+    turns = round(frame.rotation / 90)
+    return np.ascontiguousarray(np.rot90(image, turns) if turns else image, dtype=np.uint8)
 
 
 class VideoWriter:

@@ -1,4 +1,4 @@
-"""From markers to the 15 joints: bone frames, lengths, the toolkit's adjustments, and frame validity.
+"""From markers to the 20 points and 15 joints: bone frames, lengths, the toolkit's adjustments, and frame validity.
 
 Bones carry four virtual markers each: the origin O and a point on every axis, P (z), A (x) and L (y).
 """
@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pose.errors import DataError
 from pose.humaneva.mocap import MarkerTracks
+from pose.skeleton import joints_15_from_20
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -22,6 +23,7 @@ MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
 PELVIS_SHIFT = -50.0  # mm along the pelvis frame's x, from the segment origin to the torso's end
 TORSO_RADII = (40.0, 500.0)  # mm, of children and giants
 SNAP = 1e-6  # mocap positions this near to an integer are that frame: rounding noise must not ask for its neighbour
+RIGID = 1e-4  # dot products below it are taken as right angles, as the toolkit does
 AXIS_TOLERANCE = 0.02  # largest dot product of two unit axes of a bone; beyond it its markers are damaged
 
 #: A frame is valid where all of these are seen, and one marker of each pair below.
@@ -30,6 +32,10 @@ PHYSICAL_MARKERS = tuple(
     "RTIB LTIB LBHD RBHD RFHD LFHD LANK RANK LHEE RHEE LTOE RTOE LFIN RFIN".split()
 )
 ALTERNATIVES = (("RFRM", "RFRA"), ("LFRM", "LFRA"))
+#: What the construction reads: O, P, A and L of the bones whose axes count, the origin alone of the others.
+VIRTUAL_MARKERS = tuple(
+    bone + part for bone in "PEL HED LFE LTI LHU LRA RFE RTI RHU RRA".split() for part in "OPAL"
+) + ("TRXO", "LCLO", "RCLO")
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,13 @@ def _rotation_y(angle: float | FloatArray, n: int) -> FloatArray:
     return rotation
 
 
+def lacking_markers(tracks: MarkerTracks) -> tuple[str, ...]:
+    """Names of the physical markers that a file does not list at all; ``A|B`` where either would do."""
+    lacking = [name for name in PHYSICAL_MARKERS if tracks.find(name) is None]
+    lacking += ["|".join(pair) for pair in ALTERNATIVES if all(tracks.find(name) is None for name in pair)]
+    return tuple(lacking)
+
+
 def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     """Whether every physical marker is seen at both mocap frames around each position.
 
@@ -133,13 +146,12 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     DataError
         If the file lacks one of the markers altogether; the message lists all that it lacks.
     """
-    pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
-    lacking = [name for name in PHYSICAL_MARKERS if tracks.find(name) is None]
-    lacking += ["|".join(pair) for pair, found in zip(ALTERNATIVES, pairs, strict=True) if not found]
+    lacking = lacking_markers(tracks)
     if lacking:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
+    pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
     # A marker that is missing has NaN in all three coordinates, so one of them tells.
-    seen: BoolArray = np.asarray(np.isfinite(tracks.require(PHYSICAL_MARKERS)[:, :, 0]).all(axis=1))
+    seen: BoolArray = np.asarray(np.isfinite(tracks.positions[:, tracks.indices(PHYSICAL_MARKERS), 0]).all(axis=1))
     for found in pairs:
         seen = seen & np.isfinite(tracks.positions[:, found, 0]).any(axis=1)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
@@ -147,27 +159,39 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
 
 
 def joints_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
-    """The 15 joints at real mocap positions.
+    """The 15 joints at real mocap positions: `points_at` in the order of `pose.skeleton.HUMANEVA_15`, (n, 15, 3)."""
+    return joints_15_from_20(points_at(tracks, positions, shape))
+
+
+def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
+    """The toolkit's 20 points at real mocap positions.
+
+    Between two mocap frames the bones' axes are interpolated on the sphere (slerp), their origins linearly.
 
     Parameters
     ----------
     tracks : MarkerTracks
-        With the virtual markers of the 13 bones.
+        With the virtual markers of the bones.
     positions : ndarray of shape (n,)
         1-based, real mocap positions.
     shape : SubjectShape
 
     Returns
     -------
-    ndarray of shape (n, 15, 3)
-        mm, world, in the order of `pose.skeleton.HUMANEVA_15`; NaN where a bone's markers are missing or damaged,
+    ndarray of shape (n, 20, 3)
+        mm, world, in the order of `pose.skeleton.HUMANEVA_20`; NaN where a bone's markers are missing or damaged,
         and outside the recording.
+
+    Raises
+    ------
+    DataError
+        If the file lacks virtual markers; the message lists all that it lacks.
     """
+    tracks.indices(VIRTUAL_MARKERS)
     instants = _Instants.at(np.asarray(positions, dtype=float), len(tracks))
-    skeleton = _SkeletonBuilder(tracks, instants, shape)
-    joints = skeleton.joints()
-    joints[~instants.inside | ~np.isfinite(joints).all(axis=(1, 2))] = np.nan
-    return joints
+    points = _SkeletonBuilder(tracks, instants, shape).points()
+    points[~instants.inside | ~np.isfinite(points).all(axis=(1, 2))] = np.nan
+    return points
 
 
 class _SkeletonBuilder:
@@ -176,27 +200,30 @@ class _SkeletonBuilder:
     def __init__(self, tracks: MarkerTracks, instants: _Instants, shape: SubjectShape) -> None:
         self.tracks, self.instants, self.shape = tracks, instants, shape
 
-    def joints(self) -> FloatArray:
-        torso_distal, torso_proximal = self._torso()
+    def points(self) -> FloatArray:
         head = self._bone("HED").moved_to(self._marker("TRXO"))
-        head_proximal, head_distal = head.origin, head.at(0, 0, HEAD_LENGTH)
-        left_arm = self._arm("L", self.shape.left_shoulder_offset)
-        right_arm = self._arm("R", self.shape.right_shoulder_offset)
-        left_leg, right_leg = self._leg("L"), self._leg("R")
-        thorax = (torso_proximal + head_proximal) / 2
         return np.stack(
-            [torso_distal, thorax, *left_arm, *right_arm, *left_leg, *right_leg, head_distal],
+            [
+                *self._torso(),
+                *self._arm("L", self.shape.left_shoulder_offset),
+                *self._arm("R", self.shape.right_shoulder_offset),
+                *self._leg("L"),
+                *self._leg("R"),
+                head.origin,
+                head.at(0, 0, HEAD_LENGTH),
+            ],
             axis=1,
         )
 
     def _torso(self) -> tuple[FloatArray, FloatArray]:
+        """Proximal and distal end."""
         length = self._length("TRXO", "PELO")
         pelvis = self._bone("PEL")
         pelvis = pelvis.moved_to(pelvis.at(PELVIS_SHIFT, 0, 0)).turned(np.arctan2(self.shape.torso_radius / 2, length))
-        return pelvis.origin, pelvis.at(0, 0, length)
+        return pelvis.at(0, 0, length), pelvis.origin
 
-    def _arm(self, side: str, offset: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Shoulder, elbow and wrist; half the shoulder offset tilts the upper arm, the forearm takes it back."""
+    def _arm(self, side: str, offset: float) -> tuple[FloatArray, ...]:
+        """Both ends of upper arm and forearm; half the shoulder offset tilts the one, the other takes it back."""
         upper_length = self._length(f"{side}CLO", f"{side}HUO")
         fore_length = self._length(f"{side}HUO", f"{side}RAO")
         tilt = np.arctan2(offset / 2, upper_length)
@@ -206,15 +233,15 @@ class _SkeletonBuilder:
         shoulder = shoulder.turned(-tilt)
         upper_distal = shoulder.at(0, 0, -upper_length)
         elbow = elbow.moved_to(upper_distal + gap).turned(tilt)
-        return shoulder.origin, (upper_distal + elbow.origin) / 2, elbow.at(0, 0, -fore_length)
+        return shoulder.origin, upper_distal, elbow.origin, elbow.at(0, 0, -fore_length)
 
-    def _leg(self, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Hip, knee and ankle."""
+    def _leg(self, side: str) -> tuple[FloatArray, ...]:
+        """Both ends of thigh and shin."""
         thigh = self._bone(f"{side}FE").moved_to(self._marker(f"{side}FEP")).turned(np.pi)
         shin = self._bone(f"{side}TI").moved_to(self._marker(f"{side}FEO")).turned(np.pi)
         thigh_distal = thigh.at(0, 0, self._length(f"{side}FEP", f"{side}FEO"))
         shin_distal = shin.at(0, 0, self._length(f"{side}FEO", f"{side}TIO"))
-        return thigh.origin, (thigh_distal + shin.origin) / 2, shin_distal
+        return thigh.origin, thigh_distal, shin.origin, shin_distal
 
     def _marker(self, name: str) -> FloatArray:
         """(n, 3), interpolated linearly."""
@@ -236,14 +263,20 @@ class _SkeletonBuilder:
         """Frames of a bone at its own origin: slerp of the axes, linear interpolation of the origin."""
         points = self.tracks.require(tuple(bone + part for part in "OPAL"))
         i = self.instants
-        lower, upper = _axes(points[i.lower]), _axes(points[i.upper])
-        rotation = np.full((len(i.weight), 3, 3), np.nan)
-        known = np.isfinite(lower).all(axis=(1, 2)) & np.isfinite(upper).all(axis=(1, 2))
-        if known.any():
-            start, end = Rotation.from_matrix(lower[known]), Rotation.from_matrix(upper[known])
-            step = Rotation.from_rotvec(i.weight[known, None] * (start.inv() * end).as_rotvec())
-            rotation[known] = (start * step).as_matrix()
+        rotation = _axes(points[i.lower])
+        between = i.weight > 0
+        rotation[between] = _slerp(rotation[between], _axes(points[i.upper[between]]), i.weight[between])
         return _Frames(rotation, self._marker(bone + "O"))
+
+
+def _slerp(start: FloatArray, end: FloatArray, weight: FloatArray) -> FloatArray:
+    """Rotations (n, 3, 3) on the way from `start` to `end`; NaN where either is."""
+    turned = np.full(start.shape, np.nan)
+    known = np.isfinite(start).all(axis=(1, 2)) & np.isfinite(end).all(axis=(1, 2))
+    if known.any():
+        step = Rotation.from_matrix(np.swapaxes(start[known], 1, 2) @ end[known]).as_rotvec()
+        turned[known] = start[known] @ Rotation.from_rotvec(weight[known, None] * step).as_matrix()
+    return turned
 
 
 def _axes(points: FloatArray) -> FloatArray:
@@ -254,8 +287,13 @@ def _axes(points: FloatArray) -> FloatArray:
     origin, p, a, ell = np.moveaxis(points, 1, 0)
     axes = np.stack([a - origin, ell - origin, p - origin], axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
-    skewed = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2)) > AXIS_TOLERANCE
-    left_handed = np.linalg.det(np.where(np.isfinite(axes), axes, 0)) < 0
-    rigid: FloatArray = np.where((skewed | left_handed)[:, None, None], np.nan, axes)
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    skew = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2))
+    left_handed = np.einsum("ni,ni->n", np.cross(axes[:, :, 0], axes[:, :, 1]), axes[:, :, 2]) < 0
+    axes[(skew > AXIS_TOLERANCE) | left_handed] = np.nan
+    # The nearest rotation, where markers rounded to a file's unit are visibly off right angles.
+    rounded = (skew > RIGID) & np.isfinite(axes).all(axis=(1, 2))
+    if rounded.any():
+        axes[rounded] = Rotation.from_matrix(axes[rounded]).as_matrix()
+    rigid: FloatArray = axes
     return rigid

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 from pose.errors import DataError
 from pose.humaneva.text import read_text
 
-_LINE = re.compile(r"^\$?(\w+)\s*=\s*(\S+)$")
+_LINE = re.compile(r"^\$?(?:[^=\s]*:)?(\w+)(?:\s*=\s*|\s+)(\S+)$")
+_NEEDED = ("LShoulderOffset", "RShoulderOffset")
+_OFFSETS = (0.0, 200.0)  # mm
 
 
 def read_measurements(path: str | Path) -> dict[str, float]:
@@ -17,20 +20,29 @@ def read_measurements(path: str | Path) -> dict[str, float]:
     Raises
     ------
     DataError
-        If a line has another form, or one of the two shoulder offsets, which move joints, is missing.
+        If a line has another form, a name has two values, or one of the two shoulder offsets, which move joints, is
+        missing or cannot be right.
     """
     path = Path(path)
-    values = {}
+    values: dict[str, float] = {}
     for number, raw in enumerate(read_text(path).splitlines(), start=1):
         line = raw.strip()
         if not line:
             continue
         match = _LINE.match(line)
         try:
-            values[match.group(1)] = float(match.group(2))  # type: ignore[union-attr]
+            name, value = match.group(1), float(match.group(2))  # type: ignore[union-attr]
         except (AttributeError, ValueError):
-            raise DataError(f"{path}, line {number}: expected '$Name = number', found {line!r}") from None
-    missing = [name for name in ("LShoulderOffset", "RShoulderOffset") if name not in values]
+            hint = "; decimals take a point, not a comma" if re.search(r"\d,\d", line) else ""
+            raise DataError(f"{path}, line {number}: expected '$Name = number', found {line!r}{hint}") from None
+        if not math.isfinite(value):
+            raise DataError(f"{path}, line {number}: {name} is not finite")
+        if values.setdefault(name, value) != value:
+            raise DataError(f"{path}, line {number}: {name} is {value:g} here and {values[name]:g} before")
+    missing = [name for name in _NEEDED if name not in values]
     if missing:
         raise DataError(f"{path}: lacks {' and '.join(missing)}")
+    for name in _NEEDED:
+        if not _OFFSETS[0] <= values[name] <= _OFFSETS[1]:
+            raise DataError(f"{path}: {name} is {values[name]:g} mm, which cannot be right (about 45 is usual)")
     return values

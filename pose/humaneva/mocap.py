@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import ezc3d
 import numpy as np
-import scipy.io
 from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.humaneva.c3d import read_c3d
+from pose.humaneva.folders import MissingFile
+from pose.humaneva.mat import read_mat
 
 FloatArray = NDArray[np.float64]
 
@@ -21,6 +20,7 @@ _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 #: A body's markers lie decimetres from the origin; a smaller median means the numbers are metres.
 _SMALLEST_MEDIAN_MM = 20.0
 _DERIVED_SUFFIXES = ("Angles", "Force", "Moment", "Power")
+_MEDIAN_FRAMES = 200  # enough for a median
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,30 +36,77 @@ class MarkerTracks:
     positions : ndarray of shape (n_frames, n_markers, 3)
         mm, world; NaN where a marker was not seen.
     rate : float
-        Hz.
+        Hz; 0 where the file states none.
+    subject : str, optional
+        Whose markers to take where several people's are in the file, by the labels' prefix.
     """
 
     path: Path
     labels: tuple[str, ...]
     positions: FloatArray
     rate: float
+    subject: str | None = None
+    _found: dict[str, int | None] = field(default_factory=dict, repr=False)
+    _prefixes: set[str] = field(default_factory=set, repr=False)
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def find(self, name: str) -> int | None:
-        """Index of the marker called `name`, whatever subject prefix it carries; None if there is none."""
-        bare = [label.rsplit(":", 1)[-1].strip() for label in self.labels]
-        if name in bare:
-            return bare.index(name)
-        for index, label in enumerate(bare):
-            if name in label and not label.endswith(_DERIVED_SUFFIXES):
-                warnings.warn(f"{self.path}: no marker {name}; taking {self.labels[index]!r} for it", stacklevel=2)
-                return index
-        return None
+        """Index of the marker called `name`, whatever subject prefix it carries; None if there is none.
 
-    def require(self, names: tuple[str, ...]) -> FloatArray:
-        """Positions of the named markers, (n_frames, len(names), 3).
+        Warns
+        -----
+        UserWarning
+            If no label is that name and one that contains it is taken, or if the label comes twice.
+
+        Raises
+        ------
+        DataError
+            If several people's markers carry the name, and none of them is `subject`.
+        """
+        if name not in self._found:
+            self._found[name] = self._search(name)
+        return self._found[name]
+
+    def _search(self, name: str) -> int | None:
+        bare = [label.rsplit(":", 1)[-1].strip() for label in self.labels]
+        exact = [index for index, label in enumerate(bare) if label == name] or [
+            index for index, label in enumerate(bare) if label.upper() == name.upper()
+        ]
+        if len(exact) > 1:
+            return self._one_of(name, exact)
+        if exact:
+            return exact[0]
+        similar = [index for index, label in enumerate(bare) if name in label and not label.endswith(_DERIVED_SUFFIXES)]
+        # A prefix without a colon leaves the name at the end: it goes before a mere resemblance.
+        similar.sort(key=lambda index: not bare[index].endswith(name))
+        if not similar:
+            return None
+        best = bare[similar[0]]
+        prefix = best.removesuffix(name) if best.endswith(name) else None
+        if prefix is None or prefix not in self._prefixes:  # one that all labels carry is told once
+            likewise = "" if prefix is None else f", and likewise where others begin with {prefix!r}"
+            warnings.warn(
+                f"{self.path}: no marker {name}; taking {self.labels[similar[0]]!r} for it{likewise}", stacklevel=3
+            )
+        if prefix is not None:
+            self._prefixes.add(prefix)
+        return similar[0]
+
+    def _one_of(self, name: str, indices: list[int]) -> int:
+        """The subject's own among markers of one name."""
+        prefixes = [self.labels[index].rpartition(":")[0].strip().upper() for index in indices]
+        if self.subject and prefixes.count(self.subject.upper()) == 1:
+            return indices[prefixes.index(self.subject.upper())]
+        listed = ", ".join(repr(self.labels[index]) for index in indices)
+        if len(set(prefixes)) > 1:
+            raise DataError(f"{self.path}: several markers are called {name} ({listed}); whose to take is not known")
+        warnings.warn(f"{self.path}: several markers are called {name} ({listed}); taking the first", stacklevel=4)
+        return indices[0]
+
+    def indices(self, names: tuple[str, ...]) -> list[int]:
+        """Columns of the named markers.
 
         Raises
         ------
@@ -70,131 +117,87 @@ class MarkerTracks:
         missing = [name for name, index in found.items() if index is None]
         if missing:
             raise DataError(f"{self.path}: lacks the markers {' '.join(missing)}")
-        return self.positions[:, [index for index in found.values() if index is not None]]
+        return [index for index in found.values() if index is not None]
+
+    def require(self, names: tuple[str, ...]) -> FloatArray:
+        """Positions of the named markers, (n_frames, len(names), 3); errors as of `indices`."""
+        return self.positions[:, self.indices(names)]
 
 
-def read_markers(path: str | Path) -> MarkerTracks:
+def read_markers(path: str | Path, subject: str | None = None) -> MarkerTracks:
     """Read a ``.c3d`` or ``.mat`` file of HumanEva.
 
     A marker counts as missing (NaN) where the file says NaN, (0, 0, 0) or a negative residual.
 
+    Parameters
+    ----------
+    path : path-like
+    subject : str, optional
+        See `MarkerTracks`.
+
     Raises
     ------
+    MissingFile
+        If there is no such file.
     DataError
-        If the file is missing, empty, foreign, or in a unit that cannot be right.
+        If the file is empty, foreign, or in a unit that cannot be right.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such motion capture file")
-    tracks = _read_mat(path) if path.suffix.lower() == ".mat" else _read_c3d(path)
+    try:
+        if not path.is_file():
+            raise MissingFile(f"{path}: no such motion capture file")
+        tracks = _from_mat(path, subject) if path.suffix.lower() == ".mat" else _from_c3d(path, subject)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     if tracks.positions.shape[0] == 0 or tracks.positions.shape[1] == 0:
         raise DataError(f"{path}: holds no markers")
-    if not np.isfinite(tracks.positions).any():
+    sample = tracks.positions[:: max(len(tracks) // _MEDIAN_FRAMES, 1)]
+    if not np.isfinite(sample).any():
+        sample = tracks.positions
+    if not np.isfinite(sample).any():
         raise DataError(f"{path}: no marker is seen in any frame")
-    median = float(np.nanmedian(np.abs(tracks.positions)))
+    median = float(np.nanmedian(np.abs(sample)))
     if median < _SMALLEST_MEDIAN_MM:
         raise DataError(f"{path}: the median coordinate is {median:.3g}, so the unit is not mm")
     return tracks
 
 
-def _without_gaps(positions: FloatArray, residuals: NDArray[Any] | None = None) -> FloatArray:
-    """NaN for all three conventions of a missing marker."""
-    missing = ~np.isfinite(positions).all(axis=2) | (positions == 0).all(axis=2)
-    if residuals is not None:
-        missing |= residuals < 0
-    positions[missing] = np.nan
+def _without_gaps(positions: FloatArray) -> FloatArray:
+    """NaN also where a marker is at (0, 0, 0), or has one coordinate that is no number; in place."""
+    x, y, z = np.moveaxis(positions, 2, 0)
+    positions[(x == 0) & (y == 0) & (z == 0)] = np.nan
+    positions[~(np.isfinite(x) & np.isfinite(y) & np.isfinite(z))] = np.nan
     return positions
 
 
-_C3D_BLOCK = 512  # bytes
-_C3D_MAGIC = 80
-_BIG_ENDIAN_PROCESSOR = 86
+def _from_c3d(path: Path, subject: str | None) -> MarkerTracks:
+    points = read_c3d(path)
+    parameters, n_points = points.parameters, points.positions.shape[1]
+    labels: list[str] = []
+    for key in ("LABELS", "LABELS2", "LABELS3"):  # one list ends at 255
+        value = parameters.get(key)
+        labels += value if isinstance(value, list) else []
+    labels += [f"*{index}" for index in range(len(labels), n_points)]
+    rate, units = parameters.get("RATE"), parameters.get("UNITS")
+    known_rate = float(rate[0]) if isinstance(rate, np.ndarray) and rate.size and np.isfinite(rate[0]) else 0.0
+    unit = units[0] if isinstance(units, list) and units else None
+    positions = _without_gaps(points.positions)
+    return _to_mm(MarkerTracks(path, tuple(labels[:n_points]), positions, known_rate, subject), unit)
 
 
-def _check_c3d_is_whole(path: Path) -> None:
-    """Refuse a foreign or truncated file by its header: ezc3d reads beyond the end of one for hours."""
-    with path.open("rb") as file:
-        head = file.read(_C3D_BLOCK)
-        if len(head) < _C3D_BLOCK or head[1] != _C3D_MAGIC or head[0] == 0:
-            raise DataError(f"{path}: is not a readable c3d file (no c3d header)")
-        parameters_start = (head[0] - 1) * _C3D_BLOCK
-        file.seek(parameters_start)
-        parameters_head = file.read(4)
-        size = file.seek(0, 2)
-    if len(parameters_head) < 4 or size < parameters_start + parameters_head[2] * _C3D_BLOCK:
-        raise DataError(f"{path}: is truncated inside its parameters")
-    order = ">" if parameters_head[3] == _BIG_ENDIAN_PROCESSOR else "<"
-    n_points, n_analog, first, last = struct.unpack_from(f"{order}4H", head, 2)
-    scale, data_block = struct.unpack_from(f"{order}fH", head, 12)
-    bytes_a_frame = (4 * n_points + n_analog) * (4 if scale < 0 else 2)  # a negative scale means floats
-    data_size = max(size - (data_block - 1) * _C3D_BLOCK, 0)
-    n_frames = last - first + 1
-    if data_size < n_frames * bytes_a_frame:
-        raise DataError(f"{path}: is truncated: it holds {data_size // bytes_a_frame} of {n_frames} frames")
-
-
-def _read_c3d(path: Path) -> MarkerTracks:
-    _check_c3d_is_whole(path)
-    try:
-        data = ezc3d.c3d(str(path))
-    except Exception as error:  # ezc3d raises whatever its C++ threw
-        raise DataError(f"{path}: is not a readable c3d file ({' '.join(str(error).split())})") from error
-    parameters = data["parameters"].get("POINT", {})
-    points = data["data"]["points"]
-    labels = [label for key in ("LABELS", "LABELS2", "LABELS3") for label in parameters.get(key, {}).get("value", [])]
-    labels += [f"*{index}" for index in range(len(labels), points.shape[1])]
-    positions = np.moveaxis(points[:3], 0, 2).swapaxes(0, 1).astype(float)
-    residuals = data["data"]["meta_points"]["residuals"][0].T
-    tracks = MarkerTracks(
-        path,
-        tuple(labels[: points.shape[1]]),
-        _without_gaps(positions, residuals),
-        float(parameters["RATE"]["value"][0]) if "RATE" in parameters else 0.0,
-    )
-    return _to_mm(tracks, next(iter(parameters.get("UNITS", {}).get("value", [])), None))
+def _from_mat(path: Path, subject: str | None) -> MarkerTracks:
+    content = read_mat(path)
+    tracks = MarkerTracks(path, tuple(content.labels), _without_gaps(content.positions), content.rate, subject)
+    # The toolkit's cache may hold no more than the labels: that it states no unit is no fault there.
+    return tracks if content.unit is None else _to_mm(tracks, content.unit)
 
 
 def _to_mm(tracks: MarkerTracks, unit: str | None) -> MarkerTracks:
     unit = (unit or "").strip().lower()
     if not unit:
-        warnings.warn(f"{tracks.path}: states no unit; taking mm", stacklevel=4)
+        warnings.warn(f"{tracks.path}: states no unit; taking mm", stacklevel=5)
         return tracks
     if unit not in _MM_PER_UNIT:
         raise DataError(f"{tracks.path}: unknown unit {unit!r} (mm, cm and m are known)")
     tracks.positions[...] *= _MM_PER_UNIT[unit]
     return tracks
-
-
-def _unwrap(value: Any) -> Any:
-    """Matlab wraps a single value in any number of 1x1 arrays and cells."""
-    while isinstance(value, np.ndarray) and value.size == 1:
-        value = value.ravel()[0]
-    return value
-
-
-def _read_mat(path: Path) -> MarkerTracks:
-    try:
-        content = scipy.io.loadmat(path, struct_as_record=False)
-    except Exception as error:  # scipy raises many kinds on a foreign file
-        raise DataError(f"{path}: is not a readable .mat file ({error})") from error
-    missing = [name for name in ("Markers", "ParameterGroup") if name not in content]
-    if missing:
-        raise DataError(f"{path}: lacks the variable {' and '.join(missing)}")
-    markers = np.asarray(content["Markers"], dtype=float)
-    if markers.ndim != 3 or markers.shape[2] != 3:
-        raise DataError(f"{path}: Markers has the shape {markers.shape}, expected (frames, markers, 3)")
-    labels = _mat_labels(path, content["ParameterGroup"])
-    if len(labels) < markers.shape[1]:
-        raise DataError(f"{path}: {markers.shape[1]} markers but {len(labels)} labels")
-    rate = float(np.ravel(content.get("VideoFrameRate", 0.0))[0])
-    return MarkerTracks(path, tuple(labels[: markers.shape[1]]), _without_gaps(markers.copy()), rate)
-
-
-def _mat_labels(path: Path, groups: Any) -> list[str]:
-    for group in np.ravel(groups):
-        if _unwrap(group.name) != "POINT":
-            continue
-        for parameter in np.ravel(group.Parameter):
-            if _unwrap(parameter.name) == "LABELS":
-                return [str(_unwrap(label)) for label in np.ravel(parameter.data)]
-    raise DataError(f"{path}: ParameterGroup holds no POINT / LABELS")

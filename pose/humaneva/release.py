@@ -1,214 +1,40 @@
-"""One object for a HumanEva-I tree: its subjects, sequences, cameras, labelled frames and backgrounds."""
+"""One object for a HumanEva-I tree: its subjects, trials, cameras, partitions, labelled frames and backgrounds."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pose.camera import Camera
 from pose.errors import DataError
-from pose.humaneva.calibration import read_cal
-from pose.humaneva.joints import SubjectShape, joints_at, torso_radius, valid_instants
-from pose.humaneva.measurements import read_measurements
-from pose.humaneva.mocap import MarkerTracks, read_markers
-from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges, read_partitions
-from pose.humaneva.sync import CommonClock, common_clock, read_ofs
-from pose.skeleton import HUMANEVA_15
-from pose.video import VideoFrame, read_frames
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-_SUBJECT = re.compile(r"^S\d+$", re.IGNORECASE)
-_RECORDING = re.compile(
-    r"^(?P<action>[A-Za-z]+)_(?P<trial>\d+)_\((?P<camera>C[1-4]|BW[1-4])\)(?P<suffix>\.avi|\.ofs)?$", re.IGNORECASE
+from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, MissingFile, entries, find_root
+from pose.humaneva.frames import (
+    Frame,
+    FrameArrays,
+    frame_arrays,
+    iterate_frames,
+    iterate_instants,
+    join,
+    labels_or_nothing,
 )
-PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
-VIDEO_RATE = 60.0  # Hz
-RATE_TOLERANCE = 0.05
-Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
+from pose.humaneva.partitions import Partitions, Ranges, read_partitions
+from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
+from pose.humaneva.splits import OFFICIAL, PartitionCount, count_frames, split
+from pose.humaneva.subject import Subject
+from pose.humaneva.sync import CAMERA_ORDER
+from pose.skeleton import HUMANEVA_15, Skeleton
+
+ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box", "Combo")
 COLOUR_CAMERAS = ("C1", "C2", "C3")
+GREY_CAMERAS = ("BW1", "BW2", "BW3", "BW4")
 
+__all__ = ["ACTIONS", "COLOUR_CAMERAS", "GREY_CAMERAS", "HumanEva"]
 
-@dataclass(frozen=True, eq=False)
-class LabelledFrames:
-    """The usable frames of one camera in one partition, with their joints.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n,)
-        Toolkit frames, 1-based, ascending.
-    joints : ndarray of shape (n, 15, 3)
-        mm, world.
-    """
-
-    numbers: IntArray
-    joints: FloatArray
-
-
-def _entries(folder: Path) -> dict[str, Path]:
-    """A folder's content by lower-case name: copies of the release differ in case. Nothing where it may not be read."""
-    try:
-        return {path.name.lower(): path for path in sorted(folder.iterdir())}
-    except (NotADirectoryError, FileNotFoundError, PermissionError):
-        return {}
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """The folder of one subject: calibrations and body measurements."""
-
-    name: str
-    folder: Path
-
-    def part(self, name: str) -> Path:
-        """One of the four folders of a subject, whatever its case."""
-        return _entries(self.folder).get(name.lower(), self.folder / name)
-
-    def camera(self, name: str) -> Camera:
-        """Calibration of one camera; every subject has its own."""
-        folder = self.part("Calibration_Data")
-        return read_cal(_entries(folder).get(f"{name}.cal".lower(), folder / f"{name}.cal"), name)
-
-    @cached_property
-    def shape(self) -> SubjectShape:
-        """Shoulder offsets of the ``.mp`` file, and the torso's radius in the standing trial."""
-        folder = self.part("Mocap_Data")
-        values = read_measurements(_entries(folder).get(f"{self.name}.mp".lower(), folder / f"{self.name}.mp"))
-        radius = torso_radius(read_markers(self.mocap_file("Static")))
-        return SubjectShape(radius, values["LShoulderOffset"], values["RShoulderOffset"])
-
-    def mocap_file(self, stem: str) -> Path:
-        """The ``.c3d`` of a trial, or the toolkit's ``.mat`` where there is no other."""
-        folder = self.part("Mocap_Data")
-        entries = _entries(folder)
-        return entries.get(f"{stem}.c3d".lower()) or entries.get(f"{stem}.mat".lower()) or folder / f"{stem}.c3d"
-
-
-@dataclass(frozen=True, eq=False)
-class Sequence:
-    """One trial of one action of one subject, seen by all its cameras.
-
-    Parameters
-    ----------
-    subject : Subject
-    action, trial : str, int
-    videos : dict of str to Path
-        The recording of each camera.
-    partitions : mapping
-        Toolkit frames by partition.
-    video_frame_shift : int
-        Added to every video frame, where a decoder numbers frames unlike the toolkit's.
-    """
-
-    subject: Subject
-    action: str
-    trial: int
-    videos: dict[str, Path]
-    partitions: Ranges
-    video_frame_shift: int = 0
-
-    @property
-    def name(self) -> str:
-        """E.g. ``"S1 Walking 1"``."""
-        return f"{self.subject.name} {self.action} {self.trial}"
-
-    @cached_property
-    def clock(self) -> CommonClock:
-        """The common time base of the cameras that have a ``.ofs`` file; the others are left out."""
-        folder = self.subject.part("Sync_Data")
-        offsets = {}
-        for entry, path in _entries(folder).items():
-            match = _RECORDING.match(entry)
-            if (
-                match
-                and (match["suffix"] or "").lower() == ".ofs"
-                and match["action"].lower() == self.action.lower()
-                and int(match["trial"]) == self.trial
-            ):
-                offsets[match["camera"].upper()] = read_ofs(path)
-        if not offsets:
-            raise DataError(f"{folder}: no {self.action}_{self.trial}_(camera).ofs, so frames cannot be matched")
-        return common_clock(offsets)
-
-    @cached_property
-    def markers(self) -> MarkerTracks:
-        """The trial's motion capture."""
-        return read_markers(self.subject.mocap_file(f"{self.action}_{self.trial}"))
-
-    def cameras(self, wanted: tuple[str, ...]) -> list[str]:
-        """Those of the wanted cameras that have a video and an offset; a warning names the others."""
-        usable = [name for name in wanted if name in self.videos and name in self.clock.first_video_frame]
-        for name in wanted:
-            if name not in self.videos:
-                warnings.warn(f"{self.name}: camera {name} is left out: it has no video", stacklevel=2)
-            elif name not in usable:
-                warnings.warn(f"{self.name}: camera {name} is left out: it has no .ofs file", stacklevel=2)
-        return usable
-
-    def labelled(self, partition: str) -> LabelledFrames:
-        """The frames of a partition whose motion capture is whole, with their joints."""
-        if partition not in self.partitions:
-            raise DataError(
-                f"{self.name}: has no partition {partition} (it has {', '.join(self.partitions) or 'none'})"
-            )
-        first, last = self.partitions[partition]
-        self._check_rate(self.clock.mocap_per_frame)
-        numbers = np.arange(max(first, FIRST_USABLE_FRAME), last + 1)
-        positions = self.clock.mocap_position(numbers)
-        usable = valid_instants(self.markers, positions)
-        numbers, positions = numbers[usable], positions[usable]
-        joints = joints_at(self.markers, positions, self.subject.shape)
-        whole = np.isfinite(joints).all(axis=(1, 2))
-        if not whole.all():
-            warnings.warn(
-                f"{self.markers.path}: {np.sum(~whole)} frames, first {numbers[~whole][0]}, have damaged bone markers "
-                "and are left out",
-                stacklevel=2,
-            )
-        numbers, joints = numbers[whole], joints[whole]
-        self._check_size(joints)
-        return LabelledFrames(numbers, joints)
-
-    def _check_size(self, joints: FloatArray) -> None:
-        """Refuse a person of an impossible size: the unit, or the markers, cannot be right."""
-        if not len(joints):
-            return
-        height = float(np.median(np.linalg.norm(joints[:, HUMANEVA_15.names.index("head")] - joints[:, 0], axis=1)))
-        if not PELVIS_TO_HEAD[0] < height < PELVIS_TO_HEAD[1]:
-            raise DataError(
-                f"{self.markers.path}: the head is {height:.4g} mm from the pelvis, so the unit is not mm, or markers "
-                "are mislabelled"
-            )
-
-    def _check_rate(self, mocap_per_frame: float) -> None:
-        rate = self.markers.rate / VIDEO_RATE
-        if rate and abs(rate / mocap_per_frame - 1) > RATE_TOLERANCE:
-            warnings.warn(
-                f"{self.name}: its .ofs files say {mocap_per_frame:.4g} mocap frames an image, but "
-                f"{self.markers.path.name} says {self.markers.rate:g} Hz: {rate:.4g} at {VIDEO_RATE:g} images/s",
-                stacklevel=2,
-            )
-
-    def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
-        """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
-
-        `decode` is `pose.video.read_masks` where the videos are silhouettes.
-        """
-        offset = self.clock.video_index(camera, 0) + self.video_frame_shift
-        wanted = {int(number) + offset for number in numbers if number + offset >= 0}
-        if not wanted:
-            return
-        for frame in decode(self.videos[camera], min(wanted), max(wanted) + 1):
-            if frame.index in wanted:
-                yield frame.index - offset, frame
+Names = str | Iterable[str] | None
 
 
 class HumanEva:
@@ -217,71 +43,325 @@ class HumanEva:
     Parameters
     ----------
     root : path-like
-        The folder that holds ``S1`` ..., or its parent.
-    video_frame_shift : int
+        The folder that holds ``S1`` ..., its parent, or the toolkit's folder in it.
+    video_frame_shift, video_rate : int, float
         See `Sequence`.
+    scheme : str
+        How trials are divided: ``"official"``, ``"tgp-half"`` or ``"blocked-75-25"``; see `pose.humaneva.splits`.
 
     Raises
     ------
     DataError
         If no subject's folder is found there.
+    ValueError
+        If there is no such scheme.
+
+    Examples
+    --------
+    >>> data = HumanEva("HumanEva_I")  # doctest: +SKIP
+    >>> for frame in data.frames("Train", subjects="S1", cameras=("C1", "C2")):  # doctest: +SKIP
+    ...     frame.image, frame.joints, frame.pixels, frame.valid, frame.number, frame.time
     """
 
-    def __init__(self, root: str | Path, video_frame_shift: int = 0) -> None:
-        self.root = _find_root(Path(root))
-        self.video_frame_shift = video_frame_shift
-        self.partitions = read_partitions(self.root)
+    def __init__(
+        self,
+        root: str | Path,
+        video_frame_shift: int = 0,
+        *,
+        scheme: str = OFFICIAL,
+        video_rate: float = VIDEO_RATE,
+    ) -> None:
+        self.root = find_root(Path(root))
+        self.video_frame_shift, self.video_rate = video_frame_shift, video_rate
+        self.scheme = scheme
+        self._table = read_partitions(self.root)
         self.subjects = [
             Subject(path.name.upper(), path)
-            for name, path in sorted(_entries(self.root).items())
-            if _SUBJECT.match(name) and path.is_dir()
+            for name, path in sorted(entries(self.root).items())
+            if SUBJECT.match(name) and path.is_dir()
         ]
+        self._known = [sequence for subject in self.subjects for sequence in self._trials_of(subject)]
+        if scheme != OFFICIAL:
+            split([], scheme)  # refuses an unknown scheme before anything is read
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """Toolkit frames of every partition, by (subject, "Action trial").
+
+        The table of the root's ``partitions.json`` or the toolkit; of another scheme, of the trials that are there.
+        """
+        return self._table if self.scheme == OFFICIAL else split(self._known, self.scheme)
+
+    @cached_property
+    def trials(self) -> list[Sequence]:
+        """Every trial that has a video, offsets or motion capture, in the order subject, action, trial."""
+        if self.scheme == OFFICIAL:
+            return self._known
+        return [self._with_ranges(sequence, self.partitions) for sequence in self._known]
+
+    @property
+    def actions(self) -> list[str]:
+        """Names of the actions that are there, in the toolkit's order."""
+        found = {sequence.action for sequence in self._known}
+        return [name for name in ACTIONS if name in found] + sorted(found - set(ACTIONS))
+
+    @property
+    def cameras(self) -> list[str]:
+        """Names of the cameras that have a video, in the toolkit's order."""
+        found = {camera for sequence in self._known for camera in sequence.videos}
+        return [name for name in CAMERA_ORDER if name in found] + sorted(found - set(CAMERA_ORDER))
 
     def sequences(self, partition: str | None = None) -> list[Sequence]:
         """Every trial that has a video, in the order subject, action, trial; with `partition`, those it names."""
-        found = [sequence for subject in self.subjects for sequence in self._sequences_of(subject)]
-        return [sequence for sequence in found if partition is None or partition in sequence.partitions]
+        return [
+            sequence
+            for sequence in self.trials
+            if sequence.videos and (partition is None or partition in sequence.partitions)
+        ]
+
+    def trial(self, subject: str, action: str, trial: int) -> Sequence:
+        """One trial.
+
+        Raises
+        ------
+        DataError
+            If it is not there; the message lists the trials that are.
+        """
+        found = self.select(subjects=subject, actions=action, trials=(trial,))
+        if not found:
+            there = ", ".join(sequence.name for sequence in self.trials) or "none"
+            raise DataError(f"{self.root}: holds no trial {subject} {action} {trial} (it holds {there})")
+        return found[0]
+
+    def select(
+        self,
+        partition: str | None = None,
+        *,
+        subjects: Names = None,
+        actions: Names = None,
+        trials: Iterable[int] | None = None,
+    ) -> list[Sequence]:
+        """The trials with these names, case apart, that have the partition.
+
+        Raises
+        ------
+        DataError
+            If the tree holds nothing of a name.
+        """
+        wanted_subjects = self._names(subjects, [subject.name for subject in self.subjects], "subject")
+        wanted_actions = self._names(actions, self.actions, "action")
+        numbers = None if trials is None else set(trials)
+        return [
+            sequence
+            for sequence in self.trials
+            if sequence.subject.name in wanted_subjects
+            and sequence.action in wanted_actions
+            and (numbers is None or sequence.trial in numbers)
+            and (partition is None or partition in sequence.partitions)
+        ]
+
+    def frames(
+        self,
+        partition: str | None = None,
+        *,
+        subjects: Names = None,
+        actions: Names = None,
+        trials: Iterable[int] | None = None,
+        cameras: Names = None,
+        skeleton: Skeleton = HUMANEVA_15,
+        valid_only: bool = False,
+        screen: float | bool = False,
+    ) -> Iterator[Frame]:
+        """Decode frames one by one, video by video, with their labels.
+
+        A part of the release that is missing is left out with a warning; a file that is faulty is an error.
+
+        Parameters
+        ----------
+        partition : str, optional
+            ``"Train"``, ``"Validate"`` or ``"Test"``; by default every frame that the table names.
+        subjects, actions, cameras : str or iterable of str, optional
+        trials : iterable of int, optional
+        skeleton : Skeleton
+            `HUMANEVA_15` or `HUMANEVA_20`.
+        valid_only : bool
+            Leave out frames that are not valid, or whose joints are not known.
+        screen : bool or float
+            See `Sequence.labels`.
+
+        Yields
+        ------
+        Frame
+
+        Raises
+        ------
+        DataError
+            If there is nothing of a name, nothing to yield, or a file is faulty.
+        """
+        chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
+        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
+            for camera in used:
+                yield from iterate_frames(sequence, camera, labels=labels, valid_only=valid_only)
+
+    def instants(
+        self,
+        partition: str | None = None,
+        *,
+        subjects: Names = None,
+        actions: Names = None,
+        trials: Iterable[int] | None = None,
+        cameras: Names = None,
+        skeleton: Skeleton = HUMANEVA_15,
+        valid_only: bool = False,
+        screen: float | bool = False,
+    ) -> Iterator[dict[str, Frame]]:
+        """What `frames` yields, all cameras of an instant together: by camera, those whose videos reach it.
+
+        Parameters and errors are those of `frames`.
+        """
+        chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
+        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
+            yield from iterate_instants(sequence, used, labels, valid_only=valid_only)
+
+    def arrays(
+        self,
+        partition: str | None = None,
+        *,
+        subjects: Names = None,
+        actions: Names = None,
+        trials: Iterable[int] | None = None,
+        cameras: Names = None,
+        skeleton: Skeleton = HUMANEVA_15,
+        valid_only: bool = False,
+        screen: float | bool = False,
+    ) -> FrameArrays:
+        """All but the pictures of what `frames` yields, as arrays; trials without video come too.
+
+        Nothing is decoded, so a video that ends early is not noticed; `FrameArrays.table` makes one table of it.
+
+        Parameters and errors are those of `frames`.
+        """
+        chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
+        parts = []
+        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=False):
+            parts += frame_arrays(sequence, used or ("",), labels, valid_only=valid_only)
+        return join(parts, skeleton)
+
+    def reference_lengths(self, subject: str) -> FloatArray:
+        """Lengths (15,), mm, to screen a subject's trials by: the median over the trials of each trial's median.
+
+        Of the 14 bones of `HUMANEVA_15`, then from pelvis to head. For a trial most of whose frames are wrong, such as
+        S3 Walking 1: ``sequence.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
+
+        Raises
+        ------
+        DataError
+            If no trial of the subject has motion capture.
+        """
+        medians = [sequence.bone_lengths for sequence in self.select(subjects=subject) if sequence.has_mocap]
+        if not medians:
+            raise DataError(f"{self.root}: no trial of {subject} has motion capture")
+        return np.asarray(np.nanmedian(medians, axis=0))
+
+    def partition_counts(self, cameras: Names = None) -> list[PartitionCount]:
+        """Frames of every trial and partition: in the table, valid, and times the cameras that show them."""
+        wanted = tuple(self._names(cameras, self.cameras, "camera"))
+        return [row for sequence in self.trials for row in count_frames(sequence, wanted)]
 
     def background_videos(self, camera: str) -> list[Path]:
         """The recordings of the empty room by one camera, possibly none."""
-        folder = _entries(self.root).get("background", self.root / "Background")
+        folder = entries(self.root).get("background", self.root / "Background")
         pattern = re.compile(rf"^background_\d+_\({camera}\)(\.avi)?$", re.IGNORECASE)
-        return [path for name, path in _entries(folder).items() if pattern.match(name)]
+        return [path for name, path in entries(folder).items() if pattern.match(name)]
 
-    def _sequences_of(self, subject: Subject) -> list[Sequence]:
+    def _labelled(
+        self,
+        chosen: list[Sequence],
+        partition: str | None,
+        cameras: Names,
+        skeleton: Skeleton,
+        screen: float | bool,
+        *,
+        pictures: bool,
+    ) -> Iterator[tuple[Sequence, Labels, list[str]]]:
+        """The trials that can be used, with labels and cameras; an error if none can."""
+        wanted = tuple(self._names(cameras, self.cameras, "camera"))
+        faults = []
+        n_used = 0
+        for sequence in chosen:
+            if (pictures or wanted != tuple(self.cameras)) and not sequence.videos:
+                continue
+            try:
+                numbers = sequence.numbers(partition)
+                labels = labels_or_nothing(sequence, numbers, skeleton, screen=screen)
+                used = sequence.cameras(wanted) if sequence.videos else []
+            except MissingFile as error:
+                faults.append(str(error))
+                warnings.warn(f"{sequence.name} is left out: {error}", stacklevel=3)
+                continue
+            if sequence.videos and not used:
+                faults.append(f"{sequence.name}: no camera of {', '.join(wanted)} has a video and a .ofs file")
+                continue
+            n_used += 1
+            yield sequence, labels, used
+        if not n_used:
+            there = ", ".join(sequence.name for sequence in self.trials) or "none"
+            reasons = "; ".join(faults) or f"no trial {'with video ' * pictures}has frames of {partition or 'any kind'}"
+            raise DataError(f"{self.root}: nothing to read: {reasons} (trials: {there})")
+
+    def _names(self, wanted: Names, there: list[str], what: str) -> list[str]:
+        """The wanted names in the tree's spelling and order; all by default."""
+        if wanted is None:
+            return there
+        names = {name.lower() for name in ([wanted] if isinstance(wanted, str) else wanted)}
+        unknown = names - {name.lower() for name in there}
+        if unknown:
+            listed = ", ".join(sorted(unknown))
+            raise DataError(f"{self.root}: holds no {what} {listed} (it holds {', '.join(there) or 'none'})")
+        return [name for name in there if name.lower() in names]
+
+    def _trials_of(self, subject: Subject) -> list[Sequence]:
         videos: dict[str, dict[str, Path]] = {}
         names: dict[str, str] = {}
-        for path in _entries(subject.part("Image_Data")).values():
-            match = _RECORDING.match(path.name)
-            if match and (path.is_dir() or (match["suffix"] or "").lower() == ".avi"):
+        for path in entries(subject.part("Image_Data")).values():
+            match = RECORDING.match(path.name)
+            is_recording = match and ((match["suffix"] or "").lower() == ".avi" or path.is_dir())
+            if match and is_recording:
                 name = f"{match['action']} {int(match['trial'])}"
                 names.setdefault(name.lower(), name)
                 videos.setdefault(name.lower(), {})[match["camera"].upper()] = path
-        ranges: dict[str, Ranges] = {}
-        for (owner, name), spans in self.partitions.items():
-            if owner.upper() == subject.name:
-                names[name.lower()], ranges[name.lower()] = name, spans  # the table's spelling goes before a file's
+        for part in ("Mocap_Data", "Sync_Data"):
+            for path in entries(subject.part(part)).values():
+                match = MOTION.match(path.name) if part == "Mocap_Data" else RECORDING.match(path.name)
+                if match and path.suffix:
+                    name = f"{match['action']} {int(match['trial'])}"
+                    names.setdefault(name.lower(), name)
+        for owner, name in self._table:
+            if owner.upper() == subject.name and name.lower() in names:
+                names[name.lower()] = name  # the table's spelling goes before a file's
         sequences = []
-        for key, cameras in videos.items():
-            action, trial = names[key].rsplit(" ", 1)
-            spans = ranges.get(key, {})
-            sequences.append(Sequence(subject, action, int(trial), cameras, spans, self.video_frame_shift))
+        for key, name in names.items():
+            action, trial = name.rsplit(" ", 1)
+            sequence = Sequence(
+                subject, action, int(trial), videos.get(key, {}), {}, self.video_frame_shift, self.video_rate
+            )
+            sequences.append(self._with_ranges(sequence, self._table))
         return sorted(sequences, key=lambda sequence: (sequence.action.lower(), sequence.trial))
 
-
-def _find_root(path: Path) -> Path:
-    """`path` if it holds subjects, or the one folder in it that does."""
-    if not path.is_dir():
-        raise DataError(f"{path}: no such folder")
-    candidates = [path, *(child for child in sorted(path.iterdir()) if child.is_dir())]
-    roots = [folder for folder in candidates if any(map(_is_subject, _entries(folder).values()))]
-    if not roots:
-        hint = "; it looks like one subject's folder, name its parent" if _is_subject(path.resolve()) else ""
-        raise DataError(f"{path}: holds no subject folder (S1, S2, ... with Image_Data in it){hint}")
-    if path not in roots and len(roots) > 1:
-        raise DataError(f"{path}: holds several data sets, name one: {', '.join(folder.name for folder in roots)}")
-    return roots[0]
-
-
-def _is_subject(path: Path) -> bool:
-    return bool(_SUBJECT.match(path.name)) and "image_data" in _entries(path)
+    def _with_ranges(self, sequence: Sequence, table: Partitions) -> Sequence:
+        """The trial with its ranges of a table, whose names may differ in case."""
+        ranges: Ranges = {}
+        for (owner, name), spans in table.items():
+            if owner.upper() == sequence.subject.name and name.lower() == f"{sequence.action} {sequence.trial}".lower():
+                ranges = spans
+        if ranges == sequence.partitions:
+            return sequence
+        return Sequence(
+            sequence.subject,
+            sequence.action,
+            sequence.trial,
+            sequence.videos,
+            ranges,
+            sequence.video_frame_shift,
+            sequence.video_rate,
+        )

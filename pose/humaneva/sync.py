@@ -129,3 +129,57 @@ def common_clock(offsets: Mapping[str, StreamOffset]) -> CommonClock:
 def _round_half_up(value: float) -> int:
     """Round as Matlab does: halves away from zero, where Python's ``round`` goes to the even neighbour."""
     return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+#: Of a trial that is motion capture alone (trial 3): its frames are those of the motion capture.
+MOCAP_ONLY = CommonClock({}, 1.0, 1.0)
+
+# o of C1, C2, C3 in trial 1, by subject; format description, section 5 (the `sync_data` of VideoPose3D's converter).
+_PUBLISHED = {
+    "Walking": {"S1": (82, 81, 82), "S2": (115, 115, 114), "S3": (80, 80, 80)},
+    "Jog": {"S1": (51, 51, 50), "S2": (100, 100, 99), "S3": (65, 65, 65)},
+    "ThrowCatch": {"S1": (61, 61, 60), "S2": (127, 127, 127), "S3": (79, 79, 79)},
+    "Gestures": {"S1": (45, 45, 44), "S2": (122, 122, 121), "S3": (83, 83, 82)},
+    "Box": {"S1": (57, 57, 56), "S2": (119, 119, 117), "S3": (1, 1, 1)},
+}
+
+
+def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str, int] | None:
+    """First video frames o of HumanEva-I's colour cameras as published; None where they are not.
+
+    They hold for a real copy with all seven ``.ofs`` files after the critical update of the offsets.
+    """
+    if trial != 1 or subject not in _PUBLISHED.get(action, {}):
+        return None
+    return dict(zip(CAMERA_ORDER, _PUBLISHED[action][subject], strict=False))
+
+
+def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
+    """Cameras whose offset disagrees with the others' and would agree if its first two numbers were swapped.
+
+    The cameras of a sequence start within a fraction of a second of each other (HumanEva-I: within 2 frames).
+
+    Returns
+    -------
+    dict of str to str
+        By camera, what is wrong.
+    """
+    faults = {}
+    for name, offset in offsets.items():
+        others = [o.mocap_start - o.image_start * o.mocap_per_image for key, o in offsets.items() if key != name]
+        if len(others) < 2:  # of two that disagree either may be wrong
+            continue
+        expected = float(np.median(others))  # the mocap frame at image 0
+        found = offset.mocap_start - offset.image_start * offset.mocap_per_image
+        swapped = offset.image_start - offset.mocap_start * offset.mocap_per_image
+        distance, distance_swapped = (abs(value - expected) / offset.mocap_per_image for value in (found, swapped))
+        if distance > _SWAP_SUSPECTED > _SWAP_CERTAIN > distance_swapped:
+            faults[name] = (
+                f"starts {distance:.0f} frames away from the other cameras, but would fit if its image frame "
+                f"{offset.image_start:g} and its mocap frame {offset.mocap_start:g} were swapped"
+            )
+    return faults
+
+
+_SWAP_SUSPECTED = 15.0  # frames between a camera and the others
+_SWAP_CERTAIN = 8.0  # and what is left of them after the swap

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.humaneva.folders import MissingFile
 
 
 def read_text(path: Path) -> str:
@@ -19,9 +21,12 @@ def read_text(path: Path) -> str:
         If the file is missing, unreadable or not text.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # what Windows calls Unicode
+        return content.decode("utf-16" if is_utf16 else "utf-8-sig")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+        kind = MissingFile if isinstance(error, FileNotFoundError) else DataError
+        raise kind(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: is not a text file (byte {error.start} is not UTF-8)") from error
 

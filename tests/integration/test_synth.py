@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pose.errors import DataError
+from pose.humaneva import HumanEva
 from pose.humaneva.calibration import read_cal
-from pose.humaneva.release import HumanEva
 from pose.humaneva.sync import common_clock, read_ofs
 from pose.synth import NOTICE, synthesize
 from pose.synth.room import cameras

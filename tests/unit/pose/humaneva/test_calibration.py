@@ -1,5 +1,6 @@
 """``.cal`` files: the example that two public readers quote, and every way such a file can be wrong."""
 
+import cv2
 import numpy as np
 import pytest
 
@@ -85,3 +86,30 @@ def test_missing_and_binary_files_are_named(tmp_path):
     (tmp_path / "C1.cal").write_bytes(b"\x00\xff\xfe")
     with pytest.raises(DataError, match="not a text file"):
         read_cal(tmp_path / "C1.cal")
+
+
+def test_all_22_numbers_project_as_opencv_does(cal):
+    """With a k3 that is not 0; the skew is, as OpenCV knows none."""
+    cal.write_text(S1_C1.replace("0.001130 \n0.000000", "0.001130 \n0.021000"))
+    camera = read_cal(cal)
+    points = np.random.default_rng(0).uniform([-1500, -1500, 0], [1500, 1500, 1900], (200, 3))
+    rotation = cv2.Rodrigues(camera.rotation)[0]  # the nearest rotation to six decimals
+    expected, _ = cv2.projectPoints(points, rotation, camera.translation, camera.matrix, camera.distortion)
+    np.testing.assert_allclose(camera.project(points), expected[:, 0], atol=1e-3)
+    assert camera.distortion[4] == 0.021
+
+
+def test_the_published_camera_by_hand(cal):
+    # A point on the optical axis, 1 m before the centre, shows at the principal point: all distortion is 0 there.
+    camera = read_cal(cal)
+    np.testing.assert_allclose(
+        camera.project(camera.centre + 1000 * camera.rotation[2]), [299.773675, 232.347455], atol=1e-2
+    )
+
+
+def test_skew_is_the_fifth_number_times_fx(cal, tmp_path):
+    cal.write_text(S1_C1.replace("232.347455 \n0.000000", "232.347455 \n0.002000"))
+    camera = read_cal(cal)
+    assert camera.matrix[0, 1] == pytest.approx(0.002 * 765.789418)
+    write_cal(tmp_path / "again.cal", camera)
+    np.testing.assert_allclose(read_cal(tmp_path / "again.cal").matrix, camera.matrix, atol=1e-5)

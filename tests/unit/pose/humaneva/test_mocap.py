@@ -17,14 +17,20 @@ def marker_file(path, write_c3d, **kwargs):
     return write_c3d(path, named, **kwargs), named
 
 
-def write_mat(path, markers, labels):
-    """The structure that the toolkit saves, one group with one parameter."""
+def write_mat(path, markers, labels, unit=None, **variables):
+    """The structure that the toolkit saves, one group with one parameter, or two with the unit."""
     cell = np.empty((1, len(labels)), dtype=object)
     cell[0] = [np.array([label]) for label in labels]
     wrap = lambda text: np.array([[text]], dtype=object)  # noqa: E731
     parameter = {"name": wrap("LABELS"), "data": cell}
+    if unit is not None:
+        units = np.empty((1, 1), dtype=object)
+        units[0, 0] = np.array([unit])
+        rows = [(wrap("UNITS"), units), (wrap("LABELS"), cell)]
+        parameter = np.array([tuple(row) for row in rows], dtype=[("name", object), ("data", object)])[None]
     group = {"name": wrap("POINT"), "Parameter": parameter}
-    scipy.io.savemat(path, {"Markers": markers, "VideoFrameRate": 120.0, "ParameterGroup": group})
+    content = {"Markers": markers, "VideoFrameRate": 120.0, "ParameterGroup": group} | variables
+    scipy.io.savemat(path, content, do_compression="ResidualError" in variables)
 
 
 @pytest.mark.filterwarnings("ignore:No analog data:UserWarning")
@@ -126,3 +132,44 @@ def test_missing_file_is_named(tmp_path):
 def test_nobody_seen_is_an_error(tmp_path, write_c3d):
     with pytest.raises(DataError, match="no marker is seen in any frame"):
         read_markers(write_c3d(tmp_path / "a.c3d", {"LASI": np.full((2, 3), np.nan)}))
+
+
+def test_a_negative_residual_of_a_mat_is_a_gap(tmp_path):
+    """Compressed, as Matlab 7 saves."""
+    residuals = np.zeros((2, 2))
+    residuals[1, 0] = -1
+    write_mat(tmp_path / "a.mat", np.full((2, 2, 3), 500.0), ["A", "B"], ResidualError=residuals)
+    assert np.isnan(read_markers(tmp_path / "a.mat").positions[:, :, 0]).tolist() == [[False, False], [True, False]]
+
+
+def test_nan_and_zero_of_a_mat_are_gaps(tmp_path):
+    markers = np.full((3, 1, 3), 500.0)
+    markers[1], markers[2, 0, 1] = 0, np.nan
+    write_mat(tmp_path / "a.mat", markers, ["A"])
+    assert np.isnan(read_markers(tmp_path / "a.mat").positions).all(axis=(1, 2)).tolist() == [False, True, True]
+
+
+def test_a_marker_on_an_axis_is_no_gap(tmp_path, write_c3d):
+    """Two coordinates of 0, or a sum of 0, is a place like any other."""
+    tracks = {"A": np.array([[0, 0, 900.0]]), "B": np.array([[500.0, -500, 0]])}
+    assert np.isfinite(read_markers(write_c3d(tmp_path / "a.c3d", tracks)).positions).all()
+
+
+@pytest.mark.parametrize(("unit", "value"), [("m", 0.9), ("cm", 90.0), ("mm", 900.0)])
+def test_units_of_a_mat(tmp_path, unit, value):
+    write_mat(tmp_path / "a.mat", np.full((2, 2, 3), value), ["A", "B"], unit=unit)
+    tracks = read_markers(tmp_path / "a.mat")
+    np.testing.assert_allclose(tracks.positions, 900)
+    assert tracks.labels == ("A", "B")
+
+
+@pytest.mark.parametrize("rate", [np.zeros((0, 0)), np.nan, "fast"])
+def test_a_mat_that_states_no_rate(tmp_path, rate):
+    write_mat(tmp_path / "a.mat", np.full((2, 1, 3), 500.0), ["A"], VideoFrameRate=rate)
+    assert read_markers(tmp_path / "a.mat").rate == 0
+
+
+def test_a_label_that_comes_twice(tmp_path):
+    write_mat(tmp_path / "a.mat", np.full((2, 2, 3), 500.0), ["S1:A", "S1:A"])
+    with pytest.warns(UserWarning, match=r"several markers are called A \('S1:A', 'S1:A'\); taking the first"):
+        assert read_markers(tmp_path / "a.mat").find("A") == 0

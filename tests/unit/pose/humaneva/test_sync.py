@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from pose.errors import DataError
-from pose.humaneva.sync import StreamOffset, common_clock, read_ofs, write_ofs
+from pose.humaneva.sync import (
+    MOCAP_ONLY,
+    StreamOffset,
+    common_clock,
+    doubtful_offsets,
+    published_first_frames,
+    read_ofs,
+    write_ofs,
+)
 
 
 def clock(**offsets: tuple[float, float, float]):
@@ -103,3 +111,41 @@ def test_clocks_of_the_reference_sets(shared, name):
             assert list(result.first_video_frame.values()) == expected["first_video_frame"].tolist()
             assert result.mocap_start == pytest.approx(float(expected["T0"]), abs=1e-9)
             assert result.mocap_per_frame == pytest.approx(float(expected["s"]), abs=1e-12)
+
+
+def test_seven_cameras_with_rates_of_their_own():
+    # s = (2 * 6 + 2.7) / 7 = 2.1. BW4: 50 + (1 - 28) / 2.7 = 40, the least: surplus 39, T0 = 1 - 2.1 * 39 = -80.9;
+    # then all move by 81.9 / 2.1 = 39 again. C3 at 41 + (1 - 2) / 2 = 40.5, a half that goes up.
+    names = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")
+    values = ((42, 1, 2), (45, 1, 2), (41, 2, 2), (44, -3, 2), (44, 1, 2), (47, 1, 2), (50, 28, 2.7))
+    result = clock(**dict(zip(names, values, strict=True)))
+    assert dict(result.first_video_frame) == {"C1": 42, "C2": 45, "C3": 41, "BW1": 46, "BW2": 44, "BW3": 47, "BW4": 40}
+    assert result.mocap_start == 1
+    assert result.mocap_per_frame == pytest.approx(2.1)
+
+
+def test_without_the_first_camera_the_next_carries_the_clock():
+    # With C1: T0 = 1, C2 at 9 + (1 - 3) / 2 = 8. Without it: T0 = 3; the earliest camera C2 sets frame 1: surplus 8,
+    # T0 = 3 - 16 = -13, so o moves by 14 / 2 = 7: 1 + 7 = 8 again.
+    assert dict(clock(C1=(10, 1, 2), C2=(9, 3, 2)).first_video_frame) == {"C1": 10, "C2": 8}
+    assert dict(clock(C2=(9, 3, 2)).first_video_frame) == {"C2": 8}
+
+
+def test_a_trial_of_motion_capture_alone_counts_its_frames():
+    np.testing.assert_array_equal(MOCAP_ONLY.mocap_position([1, 2, 77]), [1, 2, 77])
+
+
+def test_the_published_first_frames():
+    assert published_first_frames("S1", "Walking", 1) == {"C1": 82, "C2": 81, "C3": 82}
+    assert published_first_frames("S2", "Box", 1) == {"C1": 119, "C2": 119, "C3": 117}
+    assert published_first_frames("S4", "Box", 1) is None
+    assert published_first_frames("S1", "Walking", 2) is None
+    assert published_first_frames("S1", "Combo", 1) is None
+
+
+def test_a_swap_is_suspected_where_it_would_mend_the_offset():
+    good = StreamOffset(82, 1, 2)
+    swapped = StreamOffset(1, 82, 2)
+    assert list(doubtful_offsets({"C1": good, "C2": swapped, "C3": StreamOffset(81, 1, 2)})) == ["C2"]
+    assert doubtful_offsets({"C1": good, "C2": swapped}) == {}  # of two either may be wrong
+    assert doubtful_offsets({"C1": good, "C2": StreamOffset(30, 1, 2), "C3": good}) == {}  # a swap mends nothing

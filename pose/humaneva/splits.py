@@ -1,0 +1,179 @@
+"""Other ways than the toolkit's to divide trial 1, and how many frames each part has.
+
+Frames are never drawn at random: neighbours at 60 Hz are nearly the same, and a test frame whose neighbours were
+trained on measures memory.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pose.humaneva.folders import MissingFile
+from pose.humaneva.partitions import Partitions, Ranges
+from pose.humaneva.sequence import IntArray, Sequence
+
+OFFICIAL, TGP_HALF, BLOCKED = "official", "tgp-half", "blocked-75-25"
+SCHEMES = (OFFICIAL, TGP_HALF, BLOCKED)
+#: Toolkit frames between training and test, half a second.
+GAP = 30
+_DAMAGED = ("S3", "ThrowCatch", 1)  # public conversions leave it out: its motion capture is damaged
+
+
+def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
+    """Divide the first trials, Train and Validate of the table together.
+
+    ``"tgp-half"``
+        Of each trial the first half of the valid frames tests, the second trains (Bo & Sminchisescu, "Twin Gaussian
+        Processes for Structured Prediction", IJCV 87, 2010).
+    ``"blocked-75-25"``
+        Of each trial but S3 ThrowCatch the first 75 % of the valid frames train and the rest tests, less a gap of
+        30 frames between the two: the nearest to 26,572 training and 8,757 test images that can be defined.
+
+    Parameters
+    ----------
+    sequences : iterable of Sequence
+        Their partitions are those of the table.
+    scheme : str
+
+    Returns
+    -------
+    mapping
+        Ranges by (subject, "Action trial"); a trial whose motion capture is missing is left out with a warning.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scheme.
+    DataError
+        If a file is faulty.
+    """
+    if scheme not in (TGP_HALF, BLOCKED):
+        raise ValueError(f"there is no scheme {scheme!r} to split by: {', '.join(SCHEMES)}")
+    table: dict[tuple[str, str], Ranges] = {}
+    for sequence in sequences:
+        spans = [sequence.partitions[name] for name in ("Train", "Validate") if name in sequence.partitions]
+        left_out = scheme == BLOCKED and (sequence.subject.name, sequence.action, sequence.trial) == _DAMAGED
+        if sequence.trial != 1 or not spans or left_out:
+            continue
+        try:
+            numbers = np.unique(np.concatenate([np.arange(first, last + 1) for first, last in spans]))
+            valid = _valid(sequence, numbers)
+        except MissingFile as error:
+            warnings.warn(f"{sequence.name} is left out of {scheme}: {error}", stacklevel=2)
+            continue
+        ranges = _halves(valid) if scheme == TGP_HALF else _blocks(valid)
+        table[sequence.subject.name, f"{sequence.action} {sequence.trial}"] = ranges
+    return table
+
+
+def _valid(sequence: Sequence, numbers: IntArray) -> IntArray:
+    labels = sequence.labels(numbers)
+    return labels.numbers[labels.usable]
+
+
+def _halves(valid: IntArray) -> Ranges:
+    half = len(valid) // 2
+    return _ranges(Test=valid[:half], Train=valid[half:])
+
+
+def _blocks(valid: IntArray) -> Ranges:
+    train = valid[: 3 * len(valid) // 4]
+    rest = valid[len(train) :]
+    return _ranges(Train=train, Test=rest[rest > train[-1] + GAP] if len(train) else rest[:0])
+
+
+def _ranges(**parts: IntArray) -> Ranges:
+    return {name: (int(frames[0]), int(frames[-1])) for name, frames in parts.items() if len(frames)}
+
+
+@dataclass(frozen=True)
+class PartitionCount:
+    """Frames of one partition of one trial.
+
+    Parameters
+    ----------
+    subject, action : str
+    trial : int
+    partition : str
+    first, last : int
+        Toolkit frames, inclusive.
+    instants, valid : int
+        How many of them, and how many with valid motion capture and every joint known.
+    cameras : tuple of str
+        Those of the wanted ones that have a video and an offset.
+    fault : str
+        Why none is valid, where a file is missing.
+    """
+
+    subject: str
+    action: str
+    trial: int
+    partition: str
+    first: int
+    last: int
+    instants: int
+    valid: int
+    cameras: tuple[str, ...]
+    fault: str = ""
+
+    @property
+    def images(self) -> int:
+        """Valid frames times cameras."""
+        return self.valid * len(self.cameras)
+
+
+def count_frames(sequence: Sequence, cameras: tuple[str, ...]) -> list[PartitionCount]:
+    """The counts of every partition of a trial, in the order of their frames.
+
+    Raises
+    ------
+    DataError
+        If a file is faulty.
+    """
+    rows = []
+    for partition, (first, last) in sorted(sequence.partitions.items(), key=lambda item: item[1]):
+        numbers = sequence.numbers(partition)
+        fault, n_valid = "", 0
+        used: tuple[str, ...] = ()
+        try:
+            used = tuple(c for c in cameras if c in sequence.videos and c in sequence.clock.first_video_frame)
+            n_valid = int(sequence.labels(numbers).usable.sum())
+        except MissingFile as error:
+            fault = str(error)
+        rows.append(
+            PartitionCount(
+                sequence.subject.name,
+                sequence.action,
+                sequence.trial,
+                partition,
+                first,
+                last,
+                len(numbers),
+                n_valid,
+                used,
+                fault,
+            )
+        )
+    return rows
+
+
+def format_counts(counts: Iterable[PartitionCount]) -> str:
+    """The counts as lines of text, with the totals of every partition at the end."""
+    counts = list(counts)
+    lines = [f"{'trial':<18} {'partition':<9} {'frames':>11} {'instants':>8} {'valid':>6} {'images':>7}  cameras"]
+    for row in counts:
+        name = f"{row.subject} {row.action} {row.trial}"
+        span = f"{row.first}-{row.last}"
+        lines.append(
+            f"{name:<18} {row.partition:<9} {span:>11} {row.instants:>8} {row.valid:>6} {row.images:>7}  "
+            f"{row.fault or ' '.join(row.cameras)}"
+        )
+    for partition in dict.fromkeys(row.partition for row in counts):
+        rows = [row for row in counts if row.partition == partition]
+        instants, valid, images = (sum(getattr(row, key) for row in rows) for key in ("instants", "valid", "images"))
+        lines.append(f"{'all':<18} {partition:<9} {'':>11} {instants:>8} {valid:>6} {images:>7}")
+    return "\n".join(lines)

@@ -56,6 +56,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
             tuple(rows),
             "Relative RMSE: sqrt(mean (v − v_cholesky)² / mean v_cholesky²), for eq. 17. One by one is the paper's "
             "way: a system for each test sample, to a gradient norm of 1e-4. The seconds hold the factorization or the "
-            "preconditioner, which training would have left behind.",
+            "preconditioner, which training would have left behind. The paper took 4 to 20 s a sample, with errors up "
+            "to 0.02.",
         )
     ]

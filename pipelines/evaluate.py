@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import PoseModel, Poses
 from pipelines.progress import Reporter
 from pipelines.train import describe
-from pose.metrics import joint_errors
+from pose.metrics import PoseErrors
 from pose.skeleton import Skeleton
 
-FloatArray = NDArray[np.float64]
-
 METHODS = ("gbcd", "mpgp", "mean_pose")
+GROUPS = ("subject", "action", "camera")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +42,27 @@ class Evaluation:
     predictions: dict[str, Poses]
 
     @cached_property
-    def errors(self) -> dict[str, FloatArray]:
-        """Error of every sample and joint by method, (n, 15), mm."""
-        return {name: joint_errors(poses, self.samples.poses) for name, poses in self.predictions.items()}
-
-    def means(self, rows: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
-        """Mean joint error over 15 joints by method, mm, of all samples or some."""
-        return {name: float(errors[rows].mean()) for name, errors in self.errors.items()}
-
-    def means_without_root(self) -> dict[str, float]:
-        """Mean over the 14 joints that are not the root."""
+    def errors(self) -> dict[str, PoseErrors]:
+        """The errors of each method; the samples' poses are relative to their root, so ``absolute`` is of such poses."""
+        groups = {column: getattr(self.samples, column) for column in GROUPS}
         return {
-            name: float(np.delete(errors, self.skeleton.root, axis=1).mean()) for name, errors in self.errors.items()
+            name: PoseErrors(poses, self.samples.poses, groups, self.skeleton)
+            for name, poses in self.predictions.items()
         }
 
-    def by(self, column: str) -> dict[str, dict[str, float]]:
-        """Mean joint errors of the samples that share a value of ``"subject"``, ``"action"`` or ``"camera"``."""
-        values = getattr(self.samples, column)
-        return {str(value): self.means(values == value) for value in np.unique(values)}
+    def means(self, measure: str = "absolute") -> dict[str, float]:
+        """One of `pose.metrics.MEASURES` over all samples by method, mm; by default the mean over 15 joints."""
+        return {name: float(errors.poses(measure).mean()) for name, errors in self.errors.items()}
 
-    def by_joint(self) -> dict[str, dict[str, float]]:
-        """Mean error of each joint by method, mm."""
-        return {
-            joint: {name: float(errors[:, index].mean()) for name, errors in self.errors.items()}
-            for index, joint in enumerate(self.skeleton.names)
-        }
+    def by(self, column: str, measure: str = "absolute") -> dict[str, dict[str, float]]:
+        """The same of the samples that share a value of one of `GROUPS`, by value and method."""
+        tables = {name: errors.by(column) for name, errors in self.errors.items()}
+        return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
+
+    def by_joint(self, measure: str = "absolute") -> dict[str, dict[str, float]]:
+        """Mean error of each joint by method, mm, ``"absolute"`` or ``"aligned"``."""
+        tables = {name: errors.by_joint() for name, errors in self.errors.items()}
+        return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 
     def as_dict(self) -> dict[str, Any]:
         """Everything a script needs, for JSON."""
@@ -78,12 +72,20 @@ class Evaluation:
             "n_without_person": self.samples.n_empty,
             "n_outside_video": self.samples.n_missing,
             "mean_joint_error_mm": self.means(),
-            "mean_joint_error_without_root_mm": self.means_without_root(),
-            "by_subject_mm": self.by("subject"),
-            "by_action_mm": self.by("action"),
-            "by_camera_mm": self.by("camera"),
+            "mean_joint_error_without_root_mm": self.means("absolute_no_root"),
+            "aligned_joint_error_mm": self.means("aligned"),
+            **{f"n_by_{column}": next(iter(self.errors.values())).counts(column) for column in GROUPS},
+            **{f"by_{column}_mm": self.by(column) for column in GROUPS},
             "by_joint_mm": self.by_joint(),
+            **{f"aligned_by_{column}_mm": self.by(column, "aligned") for column in GROUPS},
+            "aligned_by_joint_mm": self.by_joint("aligned"),
         }
+
+
+def _turned(tables: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Rows by key and method, of tables by method and key."""
+    keys = next(iter(tables.values()))
+    return {key: {name: table[key] for name, table in tables.items()} for key in keys}
 
 
 def evaluate(

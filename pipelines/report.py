@@ -30,8 +30,13 @@ def error_table(evaluation: Evaluation) -> Table:
     table.add_column("", no_wrap=True)
     for method in METHODS:
         table.add_column(LABELS[method], justify="right", no_wrap=True)
+    n_joints = len(evaluation.skeleton)
     sections = {
-        "": {"15 joints": evaluation.means(), "14, without the root": evaluation.means_without_root()},
+        "": {
+            f"{n_joints} joints": evaluation.means(),
+            f"{n_joints - 1}, without the root": evaluation.means("absolute_no_root"),
+            f"{n_joints}, aligned (P-MPJPE)": evaluation.means("aligned"),
+        },
         "subject": evaluation.by("subject"),
         "action": evaluation.by("action"),
         "camera": evaluation.by("camera"),
@@ -70,7 +75,7 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
 
 def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
     """Silhouettes beside the predicted poses, over the true ones, at quantiles of the error."""
-    errors = evaluation.errors["gbcd"].mean(axis=1)
+    errors = evaluation.errors["gbcd"].poses("absolute")
     order = np.argsort(errors)
     samples = evaluation.samples
     grid = figure.add_gridspec(1, len(_EXAMPLES))
@@ -122,7 +127,7 @@ def _draw_bars(axes: Axes, rows: dict[str, dict[str, float]], title: str) -> Non
 
 def _draw_distribution(axes: Axes, evaluation: Evaluation) -> None:
     for method in METHODS:
-        errors = np.sort(evaluation.errors[method].mean(axis=1))
+        errors = np.sort(evaluation.errors[method].poses("absolute"))
         axes.plot(errors, np.linspace(0, 100, len(errors)), label=LABELS[method], color=METHOD_COLOURS[method], lw=2)
     axes.set_xlim(left=0)
     axes.set_ylim(0, 100)

@@ -97,8 +97,8 @@ HUMANEVA_20 = Skeleton(
     parents=(1, -1, 0, 2, 3, 4, 0, 6, 7, 8, 1, 10, 11, 12, 1, 14, 15, 16, 0, 18),
 )
 
-# The points that each of the 15 joints is the mean of, in the order of HUMANEVA_15.
-_POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
+#: The points of `HUMANEVA_20` that each joint of `HUMANEVA_15` is the mean of, in the order of both.
+POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     (1,),  # pelvis
     (0, 18),  # thorax: the torso's end and the head's beginning
     *((2,), (3, 4), (5,)),  # left arm
@@ -117,7 +117,7 @@ def joints_15_from_20(points: ArrayLike) -> FloatArray:
     points = np.asarray(points, dtype=float)
     if points.shape[-2:] != (len(HUMANEVA_20), 3):
         raise ValueError(f"expected points of shape (..., 20, 3), found {points.shape}")
-    return np.stack([points[..., list(ends), :].mean(axis=-2) for ends in _POINTS_OF_JOINT], axis=-2)
+    return np.stack([points[..., list(ends), :].mean(axis=-2) for ends in POINTS_OF_JOINT], axis=-2)
 
 
 def root_relative(joints: ArrayLike, root: int = HUMANEVA_15.root) -> FloatArray:

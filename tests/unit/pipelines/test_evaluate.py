@@ -40,7 +40,18 @@ def evaluation() -> Evaluation:
 
 def test_means_over_all_samples(evaluation):
     assert evaluation.means() == pytest.approx({"gbcd": 15 / 60, "mpgp": (30 + 45) / 60, "mean_pose": 10})
-    assert evaluation.means_without_root() == pytest.approx({"gbcd": 15 / 56, "mpgp": (30 + 42) / 56, "mean_pose": 10})
+    assert evaluation.means("absolute_no_root") == pytest.approx(
+        {"gbcd": 15 / 56, "mpgp": (30 + 42) / 56, "mean_pose": 10}
+    )
+
+
+def test_aligned_means_forgive_what_moves_a_whole_pose(evaluation):
+    # The poses lie on a line: the last sample of MPGP and the mean pose are only moved, the rest is bent at one joint.
+    aligned = evaluation.means("aligned")
+    assert aligned["mean_pose"] == pytest.approx(0, abs=1e-9)
+    assert 0 < aligned["gbcd"] < evaluation.means()["gbcd"] * 2
+    assert evaluation.by("subject", "aligned")["S2"] == pytest.approx({"gbcd": 0, "mpgp": 0, "mean_pose": 0}, abs=1e-9)
+    assert evaluation.by_joint("aligned")["left_wrist"]["gbcd"] > evaluation.by_joint("aligned")["pelvis"]["gbcd"]
 
 
 def test_means_by_group(evaluation):
@@ -55,6 +66,8 @@ def test_the_dictionary_for_scripts(evaluation):
     assert (content["n_test"], content["n_without_person"], content["n_outside_video"]) == (4, 1, 2)
     assert content["partition"] == "Validate"
     assert content["mean_joint_error_mm"]["gbcd"] == pytest.approx(0.25)
+    assert content["n_by_camera"] == {"C1": 3, "C2": 1}
+    assert content["aligned_by_camera_mm"]["C2"]["mpgp"] == pytest.approx(0, abs=1e-9)
 
 
 def test_the_table_shows_them(evaluation):

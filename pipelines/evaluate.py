@@ -43,7 +43,7 @@ class Evaluation:
 
     @cached_property
     def errors(self) -> dict[str, PoseErrors]:
-        """The errors of each method; the samples' poses are relative to their root, so ``absolute`` is of such poses."""
+        """The errors of each method; its poses are relative to their root, so ``absolute`` is of such."""
         groups = {column: getattr(self.samples, column) for column in GROUPS}
         return {
             name: PoseErrors(poses, self.samples.poses, groups, self.skeleton)

@@ -1,7 +1,7 @@
 """``converted_15j``: the files that VideoPose3D's Matlab converter makes of HumanEva-I, one a trial and partition.
 
 ``converted_15j/Train/S1/Walking_1.mat`` holds ``poses_3d`` (T, 15, 3), mm in the world, NaN where a frame is not valid,
-and ``poses_2d`` (3, T, 15, 2), px in C1, C2, C3; T is the partition's length. Format description, section 13.
+and ``poses_2d`` (3, T, 15, 2), px in C1, C2, C3; T is the partition's length.
 """
 
 from __future__ import annotations

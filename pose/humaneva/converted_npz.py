@@ -1,8 +1,7 @@
 """``data_3d_humaneva15.npz`` and ``data_2d_humaneva15_gt.npz``: HumanEva-I as VideoPose3D trains on it.
 
-Both are pickled dictionaries, ``'Train/S1'`` -> ``'Walking 1 chunk0'`` -> joints. They are read only where that is asked
-for, and even then nothing but dictionaries, lists and arrays is built: a pickle that asks for anything else is refused.
-Format description, section 13.
+Both are pickled dictionaries, ``'Train/S1'`` -> ``'Walking 1 chunk0'`` -> joints. They are read only where that is
+asked for, and even then nothing but dictionaries, lists and arrays is built: a pickle that asks for more is refused.
 """
 
 from __future__ import annotations
@@ -151,14 +150,14 @@ _DAMAGE = (
 )
 
 # What a pickled array is made of. Files written by numpy 1 say numpy.core, those of numpy 2 numpy._core.
-_ARRAY_PARTS: dict[tuple[str, str], Callable[..., Any]] = {
-    (module, name): part
-    for name, part in (
-        ("_reconstruct", np.ndarray.__reduce__(np.empty(0))[0]),
-        ("scalar", np.float64(0).__reduce__()[0]),
-    )
-    for module in ("numpy.core.multiarray", "numpy._core.multiarray")
-} | {("numpy", "ndarray"): np.ndarray, ("numpy", "dtype"): np.dtype}
+_ARRAY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
+_ARRAY_PARTS: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    # The functions that rebuild an array and a number are taken from one of each: numpy does not publish their names.
+    **{(module, "_reconstruct"): np.empty(0).__reduce__()[0] for module in _ARRAY_MODULES},
+    **{(module, "scalar"): np.float64(0).__reduce__()[0] for module in _ARRAY_MODULES},
+}
 
 
 class _ArraysOnly(pickle.Unpickler):

@@ -1,9 +1,9 @@
 """The result files of HumanEva's toolkit: the poses of one sequence, frame by frame, as XML.
 
-``SEQUENCE`` carries attributes that say what was estimated; in it stand a ``Camera`` (``N/A`` for 3D) and the ``Frame``
-elements, each with its ``Number``, a ``Pose`` of ``Joint`` elements (``Name``, ``Enabled``, ``X``, ``Y``, ``Z``, mm) and
-an ``Error`` (mm, or ``N/A``). Format description, section 12. It does not say whether the parts of a frame and a joint
-are elements or attributes: elements are written, either is read.
+``SEQUENCE`` carries attributes that say what was estimated; in it stand a ``Camera`` (``N/A`` for 3D) and the
+``Frame`` elements, each with its ``Number``, a ``Pose`` of ``Joint`` elements (``Name``, ``Enabled``, ``X``, ``Y``,
+``Z``, mm) and an ``Error`` (mm, or ``N/A``). The description that this follows does not say whether the parts of a
+frame and a joint are elements or attributes: elements are written, either is read.
 """
 
 from __future__ import annotations
@@ -163,7 +163,8 @@ def read_result(path: str | Path) -> SequenceResult:
     trial, start, end = (
         _integer(root.attrib[name], f"SEQUENCE: {name}", faults) for name in ("Trial", "FrameStart", "FrameEnd")
     )
-    numbers, joints, errors = [], [], []
+    numbers: list[int] = []
+    joints, errors = [], []
     for position, frame in enumerate(frames, start=1):
         number = _integer(_field(frame, "Number"), f"frame element {position}: Number", faults)
         if not start <= number <= end:

@@ -283,9 +283,11 @@ def share_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angular: in
     n_radial = radii.shape[0]
     counts = np.zeros((n, n_angular * n_radial), np.int64)
     furthest = radii[-1] * radii[-1]
+    if radii[0] == 0.0:  # the mean distance is 0: all points coincide
+        return counts
     # Rings for each unit of the logarithm of the squared distance.
     rate = 0.5 / np.log(radii[1] / radii[0]) if n_radial > 1 else 0.0
-    innermost = np.log(radii[0]) * 2.0 if radii[0] > 0.0 else 0.0
+    innermost = np.log(radii[0]) * 2.0
     dx = np.empty(n)
     dy = np.empty(n)
     for i in range(n):

@@ -60,6 +60,10 @@ class HistoSC(TransformerMixin, BaseEstimator):
     is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
     are Euclidean. `fit` uses every point of every image it is given.
 
+    Position and size of a silhouette of 180 pixels and more move less than 0.2 of its histogram (400 points, 100 words;
+    0.05 typically): what is left is how pixels fall on an edge. Rotation matters unless ``rotation="tangent"``, a
+    mirror always.
+
     Examples
     --------
     >>> histosc = HistoSC(n_words=300).fit(training_masks)  # doctest: +SKIP

@@ -1,8 +1,8 @@
 """Retrieval of the MPEG-7 silhouettes: what the descriptor is worth on shapes that are no people.
 
 ``python -m pipelines.bench.shapes FOLDER``, with the 1,400 pictures of MPEG-7 CE-Shape-1 part B (70 classes of 20,
-``bat-1.png`` and so on) in the folder. Takes about half an hour on two cores. Only ``shape_context_distance`` takes long;
-``--every 35`` applies it to two classes.
+``bat-1.png`` and so on) in the folder. Half an hour on two cores, most of it for ``shape_context_distance``, which
+``--every 35`` applies to two classes alone.
 """
 
 from __future__ import annotations

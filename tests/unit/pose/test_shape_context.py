@@ -116,8 +116,8 @@ def test_soft_bins_agree_with_the_definition_within_their_steps(seed: int) -> No
 
 def test_soft_bins_by_hand() -> None:
     # One mean distance to the right: 90 degrees are 3.75 sectors, a quarter beyond the centre of sector 3. In log
-    # radius 1 is log2(8) / (4/7) = 5.25 rings beyond the innermost edge, so 0.25 beyond the edge between rings 5 and 6, which
-    # have their centres half a ring inside and outside of it: 1/4 and 3/4.
+    # radius 1 is log2(8) / (4/7) = 5.25 rings beyond the innermost edge, so 0.25 beyond the edge between rings 5 and 6,
+    # which have their centres half a ring inside and outside of it: 1/4 and 3/4.
     counts = shape_context([[0.0, 0.0], [1.0, 0.0]], binning="soft")
     assert nonzero(counts[0]) == {
         column(3, 5): 0.75 * 0.25,

@@ -17,7 +17,7 @@ from pose.descriptor_picture import draw_descriptor
 from pose.errors import DataError
 from pose.silhouette import as_mask
 
-DPI = 110
+DPI = 110  # 1,210 pixels wide
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def describe(
     except EmptySilhouetteError as error:
         raise DataError(f"{mask}: {str(error).removeprefix('image 0: ')}") from error
     with atomic_path(out) as temporary:
-        figure.savefig(temporary, dpi=DPI)
+        figure.savefig(temporary, dpi=DPI, pil_kwargs={"optimize": True})
     return Description(histosc.n_points, histosc.codebook_.n_words_, used)
 
 

@@ -125,16 +125,17 @@ def mean_distance(x: Float, y: Float) -> float:
 
 @numba.njit(cache=True, nogil=True)
 def _locate(dx: Float, dy: Float, squared_radii: Float, cosine: Float, sine: Float, work: Float) -> None:
-    """Fill the columns of `work` (4, m) for the offsets dx, dy (m,).
+    """Fill the columns of `work` (5, m) for the offsets dx, dy (m,).
 
     Rows: squared distance; ring; index of the half sector, counted from the vertical within the quadrant, when edges
-    belong to the sector before them (2) and after them (3). Counters are floats, of the same width as the distances,
-    the loops are free of branches and start at 0: LLVM vectorises them.
+    belong to the sector before them (2) and after them (3); how near an edge counts as on it (4). Counters are floats,
+    of the same width as the distances, the loops are free of branches and start at 0: LLVM vectorises them.
     """
     m = dx.shape[0]
-    square, ring, below, above = work[0], work[1], work[2], work[3]
+    square, ring, below, above, slack = work[0], work[1], work[2], work[3], work[4]
     for j in range(m):
         square[j] = dx[j] * dx[j] + dy[j] * dy[j]
+        slack[j] = EDGE_TOLERANCE * np.sqrt(square[j])
         ring[j] = 0.0
         below[j] = -1.0
         above[j] = -1.0
@@ -147,9 +148,8 @@ def _locate(dx: Float, dy: Float, squared_radii: Float, cosine: Float, sine: Flo
         s = sine[k]
         for j in range(m):
             beyond = abs(dx[j]) * c - abs(dy[j]) * s  # distance times the sine of the angle past edge k
-            slack = EDGE_TOLERANCE * np.sqrt(square[j])
-            below[j] += 1.0 if beyond > slack else 0.0
-            above[j] += 1.0 if beyond >= -slack else 0.0
+            below[j] += 1.0 if beyond > slack[j] else 0.0
+            above[j] += 1.0 if beyond >= -slack[j] else 0.0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -187,7 +187,7 @@ def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
     # First column of the sector that holds a half sector; half sectors are numbered -1 (before the upward vertical) to
     # n_half, and seen from the other end up to n_angular more.
     column = (np.arange(-1, n_half + n_angular + 1) + n_half) % n_half // 2 * n_radial
-    work = np.empty((4, n))
+    work = np.empty((5, n))
     for i in range(n - 1):
         dx = x[i + 1 :] - x[i]
         dy = y[i + 1 :] - y[i]
@@ -242,7 +242,7 @@ def count_turned_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angu
     sine = np.sin(edges)
     squared_radii = radii * radii
     column = (np.arange(-1, n_half + 1) + n_half) % n_half // 2 * n_radial
-    work = np.empty((4, n))
+    work = np.empty((5, n))
     dx = np.empty(n)
     dy = np.empty(n)
     for i in range(n):

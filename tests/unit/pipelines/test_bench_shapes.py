@@ -13,8 +13,8 @@ from pipelines.errors import UsageError
 from pose.errors import DataError
 
 LABELS = np.array([0, 0, 1, 1])
-# Shapes on a line at 0, 1, 3 and 9: the nearest others are 1, 0, 1 (of the other class) and 2. All four are within reach
-# of the bull's eye, which is twice the size of a class.
+# Shapes on a line at 0, 1, 3 and 9: the nearest others are 1, 0, 1 (of the other class) and 2. All four are within
+# reach of the bull's eye, which is twice the size of a class.
 DISTANCES = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 9.0], [0.0, 1.0, 3.0, 9.0]))
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pose.codebook import Codebook
-    from pose.contours import EmptySilhouetteError, sample_edges
+    from pose.contours import EdgePoints, EmptySilhouetteError, sample_edges, split_components, trace_edges
     from pose.histosc import HistoSC
+    from pose.matching import shape_context_distance, shape_context_distances
     from pose.shape_context import ShapeContext
     from pose.silhouette import CleanUp, GaussianBackground, as_mask
 
@@ -19,23 +20,33 @@ if TYPE_CHECKING:
 _MODULES = {
     "CleanUp": "pose.silhouette",
     "Codebook": "pose.codebook",
+    "EdgePoints": "pose.contours",
     "EmptySilhouetteError": "pose.contours",
     "GaussianBackground": "pose.silhouette",
     "HistoSC": "pose.histosc",
     "ShapeContext": "pose.shape_context",
     "as_mask": "pose.silhouette",
     "sample_edges": "pose.contours",
+    "shape_context_distance": "pose.matching",
+    "shape_context_distances": "pose.matching",
+    "split_components": "pose.contours",
+    "trace_edges": "pose.contours",
 }
 
 __all__ = [
     "CleanUp",
     "Codebook",
+    "EdgePoints",
     "EmptySilhouetteError",
     "GaussianBackground",
     "HistoSC",
     "ShapeContext",
     "as_mask",
     "sample_edges",
+    "shape_context_distance",
+    "shape_context_distances",
+    "split_components",
+    "trace_edges",
 ]
 
 

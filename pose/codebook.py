@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Self
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
+
+from pose._shape_context_kernel import nearest_words, word_shares
 
 Floats = npt.NDArray[np.float32]
 Words = npt.NDArray[np.int32]
@@ -21,33 +23,7 @@ BATCH_SIZE = 8192
 CHUNK = 4096
 """Descriptors whose distances are computed at a time: bounds the differences to a few MB."""
 RELOCATION_ROUNDS = 10
-
-
-@numba.njit(cache=True, nogil=True)
-def _nearest(descriptors: Floats, transposed: Floats, half_norms: Floats) -> Words:
-    """Pick the nearest centre of each descriptor: the largest ``x . c - |c|^2 / 2``, the lower word if equal.
-
-    Not a BLAS product: shape contexts are mostly zeros, which are skipped, and every sum has one fixed order, so that
-    near ties fall the same way for any number of threads.
-    """
-    n, d = descriptors.shape
-    k = transposed.shape[1]
-    words = np.empty(n, np.int32)
-    scores = np.empty(k, np.float32)
-    for i in range(n):
-        for w in range(k):
-            scores[w] = -half_norms[w]
-        for c in range(d):
-            value = descriptors[i, c]
-            if value != 0.0:
-                for w in range(k):
-                    scores[w] += value * transposed[c, w]
-        nearest = 0
-        for w in range(1, k):
-            if scores[w] > scores[nearest]:
-                nearest = w
-        words[i] = nearest
-    return words
+ASSIGNMENTS = ("hard", "soft")
 
 
 class Codebook(BaseEstimator):
@@ -63,15 +39,23 @@ class Codebook(BaseEstimator):
     Attributes
     ----------
     centers_
-        (n_words_, d) float32, the whole state.
+        (n_words_, d) float32, the whole state but for what :meth:`partial_fit` remembers.
     n_words_
         Number of words found.
+    bandwidth_
+        Half the median distance of a word to its nearest other word: the width of soft assignment.
 
     Notes
     -----
+    Hard assignment gives a descriptor to its nearest word. Soft assignment shares it out by the weights
+    exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
+
     Lloyd's k-means from k-means++ below 50,000 descriptors, mini-batch k-means (batches of 8,192) from there on. A word
     that no descriptor is nearest to is moved to the descriptor farthest from its own word.
     """
+
+    _online: MiniBatchKMeans | None = None  # the running means of partial_fit
+    _seen: Floats | None = None  # distinct descriptors, while partial_fit has too few of them
 
     def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
         self.n_words = n_words
@@ -98,9 +82,8 @@ class Codebook(BaseEstimator):
         ValueError
             If `n_words` is below 1 or the descriptors are not a finite, non-empty (n, d) array.
         """
-        if self.n_words < 1:
-            raise ValueError(f"n_words must be at least 1, got {self.n_words}")
-        array = _as_descriptors(descriptors, "descriptors")
+        array = self._checked(descriptors)
+        self._online = self._seen = None
         distinct = _distinct_rows(array, self.n_words)
         if distinct is not None:
             warnings.warn(
@@ -122,6 +105,58 @@ class Codebook(BaseEstimator):
         self._relocate_empty(array)
         return self
 
+    def partial_fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Move the words by one batch of descriptors, for more of them than memory holds.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d), n >= 1; read as float32. Some thousands at a time do well.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; also if the descriptors have another number of columns than those before.
+
+        Notes
+        -----
+        Mini-batch k-means; the words depend on the order of the batches. Until `n_words` distinct descriptors have
+        been seen they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
+        :meth:`from_centers` it starts from the words there are, which the first batch may move freely.
+        """
+        array = self._checked(descriptors)
+        if hasattr(self, "centers_"):
+            self._expect_columns(array)
+        if self._online is None:
+            start: str | Floats = "k-means++"
+            if self._seen is None and hasattr(self, "centers_") and self.n_words_ == self.n_words:
+                start = self.centers_
+            else:
+                array = array if self._seen is None else np.concatenate([self._seen, array])
+                distinct = _distinct_rows(array, self.n_words)
+                if distinct is not None:
+                    self._seen = distinct
+                    self._set_centers(distinct)
+                    return self
+            self._seen = None
+            self._online = MiniBatchKMeans(
+                self.n_words, init=start, batch_size=BATCH_SIZE, n_init=1, random_state=self.random_state
+            )
+        with threadpool_limits(limits=1):
+            for first in range(0, len(array), BATCH_SIZE):
+                self._online.partial_fit(array[first : first + BATCH_SIZE])
+        self._set_centers(self._online.cluster_centers_.astype(np.float32))
+        return self
+
+    def _checked(self, descriptors: npt.ArrayLike) -> Floats:
+        if self.n_words < 1:
+            raise ValueError(f"n_words must be at least 1, got {self.n_words}")
+        return _as_descriptors(descriptors, "descriptors")
+
+    def _expect_columns(self, array: Floats) -> None:
+        if array.shape[1] != self.n_features_in_:
+            raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
+
     def _set_centers(self, centers: Floats) -> None:
         self.centers_ = np.ascontiguousarray(centers)
         self.n_words_ = len(self.centers_)
@@ -129,6 +164,7 @@ class Codebook(BaseEstimator):
         self._transposed = np.ascontiguousarray(self.centers_.T)
         norms = np.einsum("wd,wd->w", self.centers_, self.centers_, dtype=np.float64)
         self._half_norms = (0.5 * norms).astype(np.float32)
+        self.bandwidth_ = _half_spacing(self.centers_)
 
     def _relocate_empty(self, descriptors: Floats) -> None:
         """Move words without descriptors to the descriptors farthest from their words."""
@@ -161,13 +197,63 @@ class Codebook(BaseEstimator):
         -------
         (n,) int32 in 0..n_words_-1, the same for any number of threads.
         """
+        words: Words = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
+        return words
+
+    def memberships(self, descriptors: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Shares of each descriptor in the words, by soft assignment (see the class's notes).
+
+        Parameters
+        ----------
+        descriptors
+            (n, d); read as float32.
+
+        Returns
+        -------
+        (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
+        """
+        array = self._described(descriptors)
+        shares: npt.NDArray[np.float64] = word_shares(array, self._transposed, self._half_norms, self.bandwidth_)
+        return shares
+
+    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> npt.NDArray[np.float64]:
+        """How much of a set of descriptors falls to each word.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d), n >= 1; read as float32.
+        assignment
+            ``"hard"`` or ``"soft"``.
+
+        Returns
+        -------
+        (n_words_,) float64, sums to 1.
+        """
+        if assignment not in ASSIGNMENTS:
+            raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {assignment!r}")
+        if assignment == "soft":
+            return np.asarray(self.memberships(descriptors).mean(axis=0))
+        words = self.predict(descriptors)
+        return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
+
+    def _described(self, descriptors: npt.ArrayLike) -> Floats:
+        """Check descriptors that the words are asked about."""
         if not hasattr(self, "centers_"):
             raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
         array = _as_descriptors(descriptors, "descriptors")
-        if array.shape[1] != self.n_features_in_:
-            raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
-        words: Words = _nearest(array, self._transposed, self._half_norms)
-        return words
+        self._expect_columns(array)
+        return array
+
+
+def _half_spacing(centers: Floats) -> float:
+    """Half the median distance to the nearest other centre; 1 where that is no width (one centre, equal centres)."""
+    if len(centers) < 2:
+        return 1.0
+    distances = cdist(centers, centers)
+    np.fill_diagonal(distances, np.inf)
+    spacing = float(np.median(distances.min(axis=1)))
+    return 0.5 * spacing if spacing > 0 else 1.0
 
 
 def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:

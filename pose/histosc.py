@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from pose.codebook import Codebook
-from pose.contours import sample_edges
-from pose.shape_context import shape_context
+from pose.codebook import ASSIGNMENTS, BATCH_SIZE, Codebook
+from pose.contours import Components, edge_points
+from pose.shape_context import PointSet, shape_context
 
-Image = npt.ArrayLike
+Image = PointSet
 Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
@@ -33,8 +33,13 @@ class HistoSC(TransformerMixin, BaseEstimator):
         Edge points for each silhouette.
     n_words
         Size of the vocabulary; clipped, with a warning, to the number of distinct shape contexts.
-    n_angular, n_radial, r_inner, r_outer, normalize
+    n_angular, n_radial, r_inner, r_outer, normalize, rotation, binning
         As for :class:`pose.ShapeContext`.
+    components
+        As for :func:`pose.sample_edges`.
+    assignment
+        ``"hard"``: each shape context counts for its nearest word. ``"soft"``: it is shared out among the words near
+        it, see :class:`pose.Codebook`.
     random_state
         Seed of k-means.
     n_jobs
@@ -47,12 +52,17 @@ class HistoSC(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    An image is either a mask, as :func:`pose.sample_edges` takes it, or a point set (k, 2), x to the right and y down,
-    used as it is. A two-dimensional array with two columns is a point set, unless it is bool or uint8.
+    An image is a mask, as :func:`pose.sample_edges` takes it; a point set (k, 2), x to the right and y down, used as it
+    is; or a tuple (points, tangents) such as :func:`pose.trace_edges` returns, which ``rotation="tangent"`` needs where
+    it is given no masks. A two-dimensional array with two columns is a point set, unless it is bool or uint8.
 
     The shape contexts are divided by the number of other points (n_points - 1) before clustering and look-up, so a row
     is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
     are Euclidean. `fit` uses every point of every image it is given.
+
+    Position and size of a silhouette of 180 pixels and more move less than 0.2 of its histogram (400 points, 100 words;
+    0.05 typically): what is left is how pixels fall on an edge. Rotation matters unless ``rotation="tangent"``, a
+    mirror always.
 
     Examples
     --------
@@ -72,6 +82,10 @@ class HistoSC(TransformerMixin, BaseEstimator):
         normalize: str = "mean_distance",
         random_state: int = 0,
         n_jobs: int | None = 1,
+        rotation: str = "absolute",
+        binning: str = "hard",
+        components: Components = "largest",
+        assignment: str = "hard",
     ) -> None:
         self.n_points = n_points
         self.n_words = n_words
@@ -82,42 +96,33 @@ class HistoSC(TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.rotation = rotation
+        self.binning = binning
+        self.components = components
+        self.assignment = assignment
 
     @classmethod
-    def from_codebook(
-        cls,
-        codebook: Codebook,
-        n_points: int = 400,
-        n_angular: int = 15,
-        n_radial: int = 8,
-        r_inner: float = 1 / 8,
-        r_outer: float = 2.0,
-        normalize: str = "mean_distance",
-        n_jobs: int | None = 1,
-    ) -> Self:
+    def from_codebook(cls, codebook: Codebook, **parameters: Any) -> Self:
         """Rebuild a fitted transformer from a fitted codebook and the parameters it was fitted with.
+
+        Parameters
+        ----------
+        codebook
+            Sets `n_words` and `random_state`.
+        **parameters
+            The others that are not the default.
 
         Raises
         ------
         ValueError
             If the words of the codebook do not have n_angular * n_radial entries.
         """
-        if codebook.centers_.shape[1] != n_angular * n_radial:
+        histosc = cls(n_words=codebook.n_words, random_state=codebook.random_state, **parameters)
+        if codebook.centers_.shape[1] != histosc.n_angular * histosc.n_radial:
             raise ValueError(
-                f"the codebook's words have {codebook.centers_.shape[1]} entries, "
-                f"{n_angular} x {n_radial} shape contexts have {n_angular * n_radial}"
+                f"the codebook's words have {codebook.centers_.shape[1]} entries, {histosc.n_angular} x "
+                f"{histosc.n_radial} shape contexts have {histosc.n_angular * histosc.n_radial}"
             )
-        histosc = cls(
-            n_points=n_points,
-            n_words=codebook.n_words,
-            n_angular=n_angular,
-            n_radial=n_radial,
-            r_inner=r_inner,
-            r_outer=r_outer,
-            normalize=normalize,
-            random_state=codebook.random_state,
-            n_jobs=n_jobs,
-        )
         histosc.codebook_ = codebook
         return histosc
 
@@ -131,10 +136,18 @@ class HistoSC(TransformerMixin, BaseEstimator):
         ValueError
             If it is neither a mask nor a point set.
         """
-        array = np.asarray(image)
-        is_points = array.ndim == 2 and array.shape[1] == 2 and array.dtype not in (np.bool_, np.uint8)
-        points = array if is_points else sample_edges(array, self.n_points)
-        counts = shape_context(points, self.n_angular, self.n_radial, self.r_inner, self.r_outer, self.normalize)
+        points, tangents = edge_points(image, self.n_points, self.components)
+        counts = shape_context(
+            points,
+            self.n_angular,
+            self.n_radial,
+            self.r_inner,
+            self.r_outer,
+            self.normalize,
+            self.rotation,
+            self.binning,
+            tangents,
+        )
         counts /= np.float32(max(len(counts) - 1, 1))
         return counts
 
@@ -142,9 +155,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         """Histogram of one image: (n_words_,) float64, sums to 1. Raises as :meth:`describe` does."""
         if not hasattr(self, "codebook_"):
             raise NotFittedError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
-        words = self.codebook_.predict(self.describe(image))
-        counts = np.bincount(words, minlength=self.codebook_.n_words_)
-        return np.asarray(counts / len(words), dtype=np.float64)
+        return self.codebook_.histogram(self.describe(image), self.assignment)
 
     def _each(self, function: Callable[[Image], Floats], images: Iterable[Image]) -> Iterator[Floats]:
         """Apply a function to the images in order, `n_jobs` at a time, and say which image it failed on."""
@@ -186,6 +197,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         EmptySilhouetteError, ValueError
             For an image without foreground or of the wrong kind (the message gives its position), or no images.
         """
+        self._check_assignment()
         described = list(self._each(self.describe, images))
         if not described:
             raise ValueError("no images: HistoSC.fit needs at least one silhouette")
@@ -193,6 +205,45 @@ class HistoSC(TransformerMixin, BaseEstimator):
         del described  # at full size this is a third of a gigabyte, twice
         self.codebook_ = Codebook(self.n_words, self.random_state).fit(descriptors)
         return self
+
+    def partial_fit(self, images: Iterable[Image], y: object = None) -> Self:  # noqa: ARG002
+        """Go on building the vocabulary from more images, for long videos.
+
+        Parameters
+        ----------
+        images
+            As for :meth:`fit`; of an iterator some twenty images are in memory at a time.
+
+        Raises
+        ------
+        EmptySilhouetteError, ValueError
+            As :meth:`fit`; the images some twenty or more before the one at fault have been learnt from.
+
+        Notes
+        -----
+        See :meth:`pose.Codebook.partial_fit`. The words move with every call, so histograms made before and after it
+        cannot be compared: transform when the vocabulary is done.
+        """
+        self._check_assignment()
+        codebook = self.codebook_ if hasattr(self, "codebook_") else Codebook(self.n_words, self.random_state)
+        batch: list[Floats] = []
+        n_images = 0
+        for described in self._each(self.describe, images):
+            batch.append(described)
+            n_images += 1
+            if sum(map(len, batch)) >= BATCH_SIZE:
+                codebook.partial_fit(np.concatenate(batch))
+                batch.clear()
+        if n_images == 0:
+            raise ValueError("no images: HistoSC.partial_fit needs at least one silhouette")
+        if batch:
+            codebook.partial_fit(np.concatenate(batch))
+        self.codebook_ = codebook
+        return self
+
+    def _check_assignment(self) -> None:
+        if self.assignment not in ASSIGNMENTS:  # known here, found only by transform
+            raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {self.assignment!r}")
 
     def fit_transform(self, images: Iterable[Image], y: object = None) -> npt.NDArray[np.float64]:
         """Fit, then transform the same images; an iterator is read once. Parameters and errors as for :meth:`fit`."""

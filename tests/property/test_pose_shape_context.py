@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 from hypothesis import given, settings
@@ -10,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 
 from pose.contours import sample_edges
 from pose.histosc import HistoSC
-from pose.shape_context import shape_context
+from pose.matching import shape_context_distance
+from pose.shape_context import ShapeContext, shape_context
 
 Points = npt.NDArray[np.float64]
 
@@ -19,6 +21,15 @@ Points = npt.NDArray[np.float64]
 grid_points = st.integers(1, 40).flatmap(
     lambda n: arrays(np.int64, (n, 2), elements=st.integers(-512, 512)).map(lambda a: a / 8.0)
 )
+grid_edges = st.integers(1, 40).flatmap(
+    lambda n: st.tuples(
+        arrays(np.int64, (n, 2), elements=st.integers(-512, 512)).map(lambda a: a / 8.0),
+        arrays(np.int64, (n, 2), elements=st.integers(-5, 5)).map(
+            lambda a: np.where(a.any(axis=1)[:, None], a, [1, 0])
+        ),
+    )
+)
+"""Points with tangents; right angles between them are common."""
 any_points = st.integers(2, 40).flatmap(
     lambda n: arrays(np.float64, (n, 2), elements=st.floats(-1e3, 1e3, allow_subnormal=False, width=32))
 )
@@ -66,6 +77,82 @@ def test_duplicated_points_have_equal_rows(points: Points) -> None:
     np.testing.assert_array_equal(twice[: len(points)], twice[len(points) :])
 
 
+BINNINGS = st.sampled_from(["hard", "soft"])
+
+
+@settings(deadline=None)
+@given(points=st.one_of(grid_points, any_points))
+def test_a_mirror_permutes_soft_bins_exactly(points: Points) -> None:
+    counts = shape_context(points, binning="soft").reshape(-1, 15, 8)
+    mirrored = shape_context(points * [-1.0, 1.0], binning="soft").reshape(-1, 15, 8)
+    np.testing.assert_array_equal(mirrored, counts[:, ::-1])
+
+
+@settings(deadline=None, max_examples=50)
+@given(edges=grid_edges, binning=BINNINGS)
+def test_a_mirror_permutes_the_bins_along_tangents_exactly(edges: tuple[Points, Points], binning: str) -> None:
+    points, tangents = edges
+    counts = shape_context(points, rotation="tangent", binning=binning, tangents=tangents)
+    # Mirrored, and walked the other way round, so that the inside stays on the left.
+    mirrored = shape_context(points * [-1.0, 1.0], rotation="tangent", binning=binning, tangents=tangents * [1.0, -1.0])
+    np.testing.assert_array_equal(mirrored.reshape(-1, 15, 8), counts.reshape(-1, 15, 8)[:, ::-1])
+
+
+@settings(deadline=None, max_examples=50)
+@given(edges=grid_edges, binning=BINNINGS)
+def test_a_quarter_turn_changes_nothing_along_tangents(edges: tuple[Points, Points], binning: str) -> None:
+    points, tangents = edges
+    counts = shape_context(points, rotation="tangent", binning=binning, tangents=tangents)
+    points, tangents = (np.stack([-values[:, 1], values[:, 0]], axis=1) for values in edges)
+    np.testing.assert_array_equal(shape_context(points, rotation="tangent", binning=binning, tangents=tangents), counts)
+
+
+@settings(deadline=None, max_examples=50)
+@given(edges=grid_edges, binning=BINNINGS, seed=st.integers(0, 1000))
+def test_order_and_duplicates_do_not_matter_along_tangents(
+    edges: tuple[Points, Points], binning: str, seed: int
+) -> None:
+    points, tangents = (np.concatenate([values, values]) for values in edges)
+    counts = shape_context(points, rotation="tangent", binning=binning, tangents=tangents)
+    np.testing.assert_array_equal(counts[: len(counts) // 2], counts[len(counts) // 2 :])
+    order = np.random.default_rng(seed).permutation(len(points))
+    shuffled = shape_context(points[order], rotation="tangent", binning=binning, tangents=tangents[order])
+    np.testing.assert_array_equal(shuffled, counts[order])
+
+
+def figure(seed: int, scale: float, shift: tuple[float, float] = (0.0, 0.0)) -> npt.NDArray[np.uint8]:
+    """Draw a figure of about 180 * scale pixels with random limbs, to 1/16 of a pixel."""
+    rng = np.random.default_rng(seed)
+    mask = np.zeros((int(260 * scale) + 8, int(260 * scale) + 8), np.uint8)
+    hip, neck = np.array([130.0, 140.0]), np.array([130.0, 80.0])
+    limbs = [(hip, neck, 30.0), (neck, neck - [0, 25], 20.0)]
+    for root, length in ((neck, 60), (neck, 60), (hip, 80), (hip, 80)):
+        limbs.append((root, root + [rng.uniform(-50, 50), length * rng.uniform(0.6, 1.0)], 12.0))
+    for start, end, width in limbs:
+        along = (end - start) / np.hypot(*(end - start))
+        across = np.array([-along[1], along[0]]) * width / 2
+        corners = np.array([start + across, end + across, end - across, start - across]) * scale + shift
+        cv2.fillPoly(mask, [np.rint(corners * 16).astype(np.int32)], 255, shift=4)
+    return mask
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10_000),
+    scale=st.floats(1.0, 4.0),
+    shift=st.tuples(st.floats(0.0, 4.0), st.floats(0.0, 4.0)),
+)
+def test_place_and_size_of_a_silhouette_change_what_pixels_do(
+    seed: int, scale: float, shift: tuple[float, float]
+) -> None:
+    """The bounds that `HistoSC` and `shape_context_distance` state."""
+    small, large = figure(seed, 1.0), figure(seed, scale, shift)
+    assert shape_context_distance(small, large) < 0.1
+    assert shape_context_distance(small, large, context=ShapeContext(binning="soft")) < 0.05
+    rows = FIGURES.transform([small, large])
+    assert 0.5 * np.abs(rows[0] - rows[1]).sum() < 0.2
+
+
 @settings(deadline=None, max_examples=30)
 @given(mask=arrays(np.bool_, st.tuples(st.integers(1, 24), st.integers(1, 24))), n_points=st.integers(1, 60))
 def test_any_mask_with_foreground_gives_points_inside_it(mask: npt.NDArray[np.bool_], n_points: int) -> None:
@@ -87,6 +174,7 @@ def test_moving_a_silhouette_moves_its_points(shift: tuple[int, int]) -> None:
     np.testing.assert_allclose(sample_edges(moved), sample_edges(figure) + np.array(shift), atol=1e-9)
 
 
+FIGURES = HistoSC(n_words=100).fit([figure(seed, 1.0) for seed in range(20_000, 20_020)])
 SMALL = HistoSC(n_points=60, n_words=8).fit([np.random.default_rng(s).normal(size=(60, 2)) for s in range(4)])
 
 

@@ -128,3 +128,81 @@ def test_misuse_is_named() -> None:
         Codebook(2).predict(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="3 columns, the codebook has 2"):
         Codebook.from_centers(np.zeros((4, 2))).predict(np.zeros((3, 3)))
+
+
+def test_soft_assignment_by_hand() -> None:
+    # Words 2 apart: the bandwidth is half of that, 1. Halfway, half to each; on a word, 1 to exp(-2^2 / 2).
+    codebook = Codebook.from_centers([[0.0, 0.0], [2.0, 0.0]])
+    assert codebook.bandwidth_ == pytest.approx(1.0)
+    other = np.exp(-2.0)
+    expected = np.array([[0.5, 0.5], [1 / (1 + other), other / (1 + other)]])
+    np.testing.assert_allclose(codebook.memberships([[1.0, 5.0], [0.0, 0.0]]), expected, rtol=1e-6)
+    np.testing.assert_allclose(codebook.histogram([[1.0, 5.0], [0.0, 0.0]], "soft"), expected.mean(axis=0), rtol=1e-6)
+
+
+def test_soft_assignment_agrees_with_its_formula() -> None:
+    rng = np.random.default_rng(5)
+    centers, rows = rng.random((20, 9)), rng.random((50, 9))
+    codebook = Codebook.from_centers(centers)
+    among = cdist(centers, centers) + np.diag(np.full(20, np.inf))
+    assert codebook.bandwidth_ == pytest.approx(0.5 * np.median(among.min(axis=1)), rel=1e-5)
+    weights = np.exp(-(cdist(rows, centers) ** 2) / (2 * codebook.bandwidth_**2))
+    np.testing.assert_allclose(codebook.memberships(rows), weights / weights.sum(axis=1, keepdims=True), rtol=1e-3)
+
+
+@pytest.mark.parametrize("centers", [[[3.0, 4.0]], [[1.0, 1.0]] * 3])
+def test_soft_assignment_needs_no_spread(centers: list[list[float]]) -> None:
+    shares = Codebook.from_centers(centers).memberships([[0.0, 0.0]])
+    np.testing.assert_allclose(shares, 1 / len(centers))
+
+
+def test_hard_histogram_counts_words() -> None:
+    codebook = Codebook.from_centers([[0.0], [1.0], [2.0]])
+    assert codebook.histogram([[0.1], [0.2], [1.9], [5.0]]).tolist() == [0.5, 0.0, 0.5]
+    with pytest.raises(ValueError, match="hard, soft"):
+        codebook.histogram([[0.0]], "fuzzy")
+
+
+def test_batches_find_separable_clusters() -> None:
+    rows, centers = clusters(3000)
+    codebook = Codebook(6)
+    for start in range(0, 3000, 500):
+        codebook.partial_fit(rows[start : start + 500])
+    assert codebook.n_words_ == 6
+    distances = cdist(codebook.centers_, centers)
+    assert sorted(distances.argmin(axis=1)) == list(range(6))
+    assert distances.min(axis=1).max() < 0.5
+    again = Codebook(6)
+    with threadpool_limits(limits=1):
+        for start in range(0, 3000, 500):
+            again.partial_fit(rows[start : start + 500])
+    np.testing.assert_array_equal(again.centers_, codebook.centers_)
+
+
+def test_a_batch_too_small_for_the_words_is_kept_for_the_next() -> None:
+    rows = np.eye(8, dtype=np.float32)
+    codebook = Codebook(6).partial_fit(rows[[0, 1, 0, 0]])
+    assert sorted(codebook.centers_.argmax(axis=1)) == [0, 1]
+    assert len(codebook.partial_fit(rows[[2, 1]]).centers_) == 3
+    codebook.partial_fit(rows)
+    assert codebook.n_words_ == 6
+    assert codebook.partial_fit(rows * 3).n_words_ == 6
+
+
+def test_batches_go_on_from_the_words_there_are() -> None:
+    rows, centers = clusters(600)
+    for codebook in (Codebook(6).fit(rows), Codebook.from_centers(centers)):
+        before = codebook.centers_.copy()
+        codebook.partial_fit(rows + np.float32(1.0))
+        moved = codebook.centers_ - before
+        np.testing.assert_allclose(moved, 1.0, atol=0.3)  # the first batch moves them freely
+    refitted = codebook.fit(rows)
+    np.testing.assert_array_equal(refitted.centers_, Codebook(6).fit(rows).centers_)
+
+
+def test_batches_of_another_width_are_named() -> None:
+    codebook = Codebook(2).partial_fit(np.eye(3))
+    with pytest.raises(ValueError, match="4 columns, the codebook has 3"):
+        codebook.partial_fit(np.eye(4))
+    with pytest.raises(ValueError, match="n_words must be at least 1"):
+        Codebook(0).partial_fit(np.eye(3))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pose.contours import EmptySilhouetteError, sample_edges
+from pose.contours import EmptySilhouetteError, edge_points, sample_edges, split_components, trace_edges
 
 Points = npt.NDArray[np.float64]
 
@@ -161,6 +161,19 @@ def test_every_kind_of_mask_gives_the_same_points(convert) -> None:  # type: ign
     [
         ({"n_points": 0}, "n_points"),
         ({"components": "some"}, '"largest" or "all"'),
+        ({"edges": "image"}, r"silhouette\+image"),
+        ({"edges": "silhouette+image"}, "give both or neither"),
+        ({"image": np.zeros((4, 4), np.uint8)}, "give both or neither"),
+        (
+            {"edges": "silhouette+image", "image": np.zeros((4, 5), np.uint8)},
+            r"equally large, got \(4, 5\) and \(4, 4\)",
+        ),
+        ({"edges": "silhouette+image", "image": np.zeros((4, 4))}, "uint8"),
+        ({"edges": "silhouette+image", "image": np.zeros((4, 4, 4), np.uint8)}, r"\(h, w, 3\)"),
+        ({"mask": np.zeros(5)}, "shape"),
+        ({"mask": np.zeros((3, 3, 5))}, "shape"),
+        ({"mask": np.array([[0.0, np.nan]])}, "NaN"),
+        ({"mask": np.ones((3, 3), complex)}, "boolean, integer or float"),
         ({"mask": np.zeros((2, 2, 2, 2))}, "shape"),
         ({"mask": np.zeros((0, 5))}, "no pixels"),
         ({"mask": np.array([["a"]])}, "boolean, integer or float"),
@@ -176,3 +189,111 @@ def test_a_very_large_mask_works() -> None:
     mask[1000:7000, 2000:6000] = 1
     points = sample_edges(mask)
     assert steps(points).sum() == pytest.approx(2 * (5999 + 3999), rel=0.01)
+
+
+def test_many_holes_each_get_their_share() -> None:
+    # 10 x 10 holes of 12 x 12 pixels: 13 x 13 enclosed, 0.42 % of the component, so that none is a speck. A chain
+    # around a hole is 4 * 13 long less its cut corners, the outer one 4 * 199.
+    mask = np.ones((200, 200), bool)
+    for row in range(4, 200, 20):
+        for column in range(4, 200, 20):
+            mask[row : row + 12, column : column + 12] = False
+    points = sample_edges(mask, 4000)
+    inside = ((points > 2.5) & (points < 196.5)).all(axis=1)
+    around = 4 * 12 - 4 + 4 * np.sqrt(2)
+    assert inside.mean() == pytest.approx(100 * around / (100 * around + 796), abs=0.02)
+    cells = {(int(x) // 20, int(y) // 20) for x, y in points[inside]}
+    assert len(cells) == 100
+
+
+def test_a_sieve_of_specks_has_an_outer_contour_only() -> None:
+    mask = np.ones((201, 201), bool)
+    mask[1::2, 1::2] = False
+    np.testing.assert_array_equal(sample_edges(mask), sample_edges(np.ones((201, 201), bool)))
+
+
+@pytest.mark.parametrize("threshold", [(np.array([[0, 128], [127, 255]], np.uint8), 2), (np.array([[0.5, 0.6]]), 1)])
+def test_masks_that_are_not_binary_have_a_threshold(threshold: tuple[npt.NDArray[np.generic], int]) -> None:
+    mask, n_foreground = threshold
+    assert len(np.unique(sample_edges(np.kron(mask, np.ones((1, 1))), 40).round(), axis=0)) == n_foreground
+
+
+def test_the_foreground_is_on_the_left_of_every_tangent() -> None:
+    mask = square_with_hole() > 0
+    points, tangents = trace_edges(mask, 400)
+    np.testing.assert_array_equal(points, sample_edges(mask, 400))
+    np.testing.assert_allclose(np.hypot(*tangents.T), 1.0)
+    left = np.stack([tangents[:, 1], -tangents[:, 0]], axis=1)  # a quarter turn to the left, y being down
+    ahead = np.rint(points + 4 * left).astype(int)
+    behind = np.rint(points - 4 * left).astype(int)
+    assert mask[ahead[:, 1], ahead[:, 0]].all()
+    assert not mask[behind[:, 1], behind[:, 0]].any()
+
+
+def test_tangents_of_a_circle_are_at_right_angles_to_its_radii() -> None:
+    points, tangents = trace_edges(disc(100), 400)
+    radii = (points - 130) / np.hypot(*(points - 130).T)[:, None]
+    assert np.degrees(np.arcsin(np.abs((radii * tangents).sum(axis=1)))).max() < 8.0
+
+
+def test_one_pixel_has_a_tangent_too() -> None:
+    mask = np.zeros((5, 7), bool)
+    mask[3, 2] = True
+    np.testing.assert_array_equal(trace_edges(mask, 3).tangents, [[1.0, 0.0]] * 3)
+    mask[3, 3] = True
+    np.testing.assert_array_equal(np.abs(trace_edges(mask, 4).tangents), [[1.0, 0.0]] * 4)
+
+
+def shirt() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Draw a square silhouette, and a picture with an edge down its middle, one outside it, and a dot."""
+    mask = np.zeros((200, 200), np.uint8)
+    mask[40:161, 40:161] = 255
+    image = np.full((200, 200), 60, np.uint8)
+    image[:, 100:] = 200
+    image[:, 180:] = 0
+    image[70:73, 60:63] = 255
+    return mask, image
+
+
+def test_image_edges_inside_the_silhouette_on_request() -> None:
+    mask, image = shirt()
+    points = sample_edges(mask, 600, edges="silhouette+image", image=image)
+    inner = ((points > 45) & (points < 155)).all(axis=1)
+    assert inner[-inner.sum() :].all(), "image edges come last"
+    assert np.abs(points[inner, 0] - 99.5).max() <= 1.5
+    # From 5 pixels inside the contour on: 111 pixels of 480 + 111, as much for each pixel as the contour gets.
+    assert inner.sum() == pytest.approx(600 * 111 / (480 + 111), abs=5)
+    np.testing.assert_array_equal(
+        points, sample_edges(mask, 600, edges="silhouette+image", image=np.dstack([image] * 3))
+    )
+
+
+def test_a_picture_without_edges_changes_nothing() -> None:
+    mask, image = shirt()
+    plain = sample_edges(mask, edges="silhouette+image", image=np.full_like(image, 90))
+    np.testing.assert_array_equal(plain, sample_edges(mask))
+
+
+def test_people_come_apart_largest_first() -> None:
+    mask = np.zeros((200, 300), np.uint8)
+    mask[20:70, 200:250] = 255
+    mask[20:120, 20:120] = 255
+    mask[60:80, 60:80] = 0
+    mask[150:155, 150:155] = 255
+    people = split_components(mask)
+    assert [int(person.sum()) for person in people] == [100 * 100 - 400, 50 * 50]
+    np.testing.assert_array_equal(sample_edges(people[0]), sample_edges(mask))
+    with pytest.raises(EmptySilhouetteError):
+        split_components(np.zeros((4, 4)))
+
+
+def test_shapes_are_masks_points_or_points_with_tangents() -> None:
+    edges = trace_edges(disc(50), 30)
+    for given in (disc(50), edges, tuple(edges)):
+        points, tangents = edge_points(given, 30)
+        np.testing.assert_array_equal(points, edges.points)
+        np.testing.assert_array_equal(tangents, edges.tangents)
+    points, tangents = edge_points(edges.points, 30)
+    assert points is edges.points
+    assert tangents is None
+    assert len(edge_points(np.ones((9, 2), bool), 30)[0]) == 30  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 import pose
-from pose import Codebook, EmptySilhouetteError, HistoSC, sample_edges, shape_context
+from pose import Codebook, EmptySilhouetteError, HistoSC, sample_edges, shape_context, trace_edges
 
 Mask = npt.NDArray[np.uint8]
 
@@ -70,10 +70,13 @@ def test_fit_uses_every_image() -> None:
     assert (base.codebook_.centers_ != other.codebook_.centers_).any()
 
 
-def test_is_deterministic_for_any_number_of_threads(fitted: HistoSC) -> None:
-    threaded = HistoSC(n_points=200, n_words=40, n_jobs=4).fit(FIGURES[:8])
-    np.testing.assert_array_equal(threaded.codebook_.centers_, fitted.codebook_.centers_)
-    np.testing.assert_array_equal(threaded.transform(iter(FIGURES)), fitted.transform(FIGURES))
+@pytest.mark.parametrize("n_jobs", [2, 3, 8])
+@pytest.mark.parametrize("ways", [{}, {"rotation": "tangent", "binning": "soft", "assignment": "soft"}])
+def test_is_deterministic_for_any_number_of_threads(n_jobs: int, ways: dict[str, str]) -> None:
+    alone = HistoSC(n_points=100, n_words=40, **ways).fit(FIGURES[:8])  # type: ignore[arg-type]
+    threaded = HistoSC(n_points=100, n_words=40, n_jobs=n_jobs, **ways).fit(FIGURES[:8])  # type: ignore[arg-type]
+    np.testing.assert_array_equal(threaded.codebook_.centers_, alone.codebook_.centers_)
+    np.testing.assert_array_equal(threaded.transform(iter(FIGURES)), alone.transform(FIGURES))
 
 
 def test_masks_and_their_points_give_the_same(fitted: HistoSC) -> None:
@@ -105,6 +108,70 @@ def test_works_in_a_pipeline_and_survives_clone() -> None:
     assert copy.get_params() == pipeline[0].get_params()
     assert not hasattr(copy, "codebook_")
     np.testing.assert_array_equal(copy.fit_transform(FIGURES), pipeline[0].transform(FIGURES))
+
+
+def test_other_ways_to_count_are_passed_on() -> None:
+    edges = trace_edges(FIGURES[9], 100)
+    for way in ({"rotation": "tangent"}, {"binning": "soft"}, {"rotation": "tangent", "binning": "soft"}):
+        histosc = HistoSC(n_points=100, **way)  # type: ignore[arg-type]
+        counts = shape_context.shape_context(edges.points, tangents=edges.tangents, **way)  # type: ignore[arg-type]
+        for given in (FIGURES[9], edges):
+            np.testing.assert_array_equal(histosc.describe(given), counts / np.float32(99))
+    with pytest.raises(ValueError, match=r"image 0: .*needs the tangents"):
+        HistoSC(rotation="tangent").fit([edges.points])
+
+
+def test_tangents_make_it_independent_of_rotation() -> None:
+    turned = [np.ascontiguousarray(np.rot90(mask)) for mask in FIGURES]
+    moved = {}
+    for rotation in ("absolute", "tangent"):
+        histosc = HistoSC(n_points=200, n_words=40, rotation=rotation).fit(FIGURES)
+        rows, others = histosc.transform(FIGURES), histosc.transform(turned)
+        moved[rotation] = 0.5 * np.abs(rows - others).sum(axis=1).mean()
+    assert moved["tangent"] < 0.1 < 0.5 < moved["absolute"]
+
+
+def test_soft_assignment_shares_points_out(fitted: HistoSC) -> None:
+    soft = HistoSC.from_codebook(fitted.codebook_, n_points=200, assignment="soft")
+    rows = soft.transform(FIGURES)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    expected = fitted.codebook_.memberships(fitted.describe(FIGURES[2])).mean(axis=0)
+    np.testing.assert_array_equal(rows[2], expected)
+    assert (rows > 0).sum() > (fitted.transform(FIGURES) > 0).sum()
+    with pytest.raises(ValueError, match="hard, soft"):
+        HistoSC(assignment="fuzzy").fit(FIGURES)
+
+
+def test_several_people_count_together_on_request() -> None:
+    pair = np.hstack([FIGURES[0], FIGURES[1]])
+    points = sample_edges(pair, 100, components="all")
+    assert (points[:, 0] > 200).any()
+    assert (points[:, 0] < 200).any()
+    histosc = HistoSC(n_points=100, n_words=10, components="all")
+    np.testing.assert_array_equal(histosc.describe(pair), HistoSC().describe(points))
+
+
+def test_learns_from_a_long_video_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+    learn = Codebook.partial_fit
+
+    def counted(codebook: Codebook, descriptors: npt.NDArray[np.float32]) -> Codebook:
+        batches.append(len(descriptors))
+        return learn(codebook, descriptors)
+
+    monkeypatch.setattr(Codebook, "partial_fit", counted)
+    video = (FIGURES[k % 12] for k in range(100))
+    histosc = HistoSC(n_points=100, n_words=30).partial_fit(video)
+    assert batches == [8200, 1800], "82 images in memory at most"
+    rows = histosc.transform(FIGURES)
+    assert rows.shape == (12, 30)
+    assert (rows.sum(axis=0) > 0).sum() > 25
+    before = histosc.codebook_.centers_.copy()
+    assert (histosc.partial_fit(FIGURES).codebook_.centers_ != before).any()
+    with pytest.raises(ValueError, match="no images"):
+        HistoSC().partial_fit([])
+    with pytest.raises(EmptySilhouetteError, match="image 1"):
+        HistoSC().partial_fit([FIGURES[0], np.zeros((9, 9))])
 
 
 def test_is_rebuilt_from_its_codebook(fitted: HistoSC) -> None:

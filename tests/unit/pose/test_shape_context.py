@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+from descriptor_by_definition import shape_contexts, soft_shape_contexts
 from sklearn.base import clone
 
 from pose.shape_context import ShapeContext, radial_edges, shape_context
@@ -14,31 +15,6 @@ N_RADIAL = 8
 
 def column(sector: int, ring: int) -> int:
     return sector * N_RADIAL + ring
-
-
-def reference(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Shape contexts from the definition: angles by arctan2, one pair at a time."""
-    n = len(points)
-    distances = np.array([[np.hypot(*(q - p)) for q in points] for p in points])
-    unit = distances[np.triu_indices(n, 1)].mean() if n > 1 else 0.0
-    edges = [(1 / 8) * 2 ** (4 * k / 7) for k in range(8)]
-    counts = np.zeros((n, 15, N_RADIAL))
-    for i in range(n):
-        for j in range(n):
-            if distances[i, j] == 0.0:
-                continue
-            rings = [k for k in range(8) if distances[i, j] <= edges[k] * unit * (1 + 1e-9)]
-            if not rings:
-                continue
-            dx, dy = points[j] - points[i]
-            turn = np.degrees(np.arctan2(dx, -dy)) % 360.0
-            edge = round(turn / 24.0)
-            if abs(np.radians(turn - 24.0 * edge)) <= 1e-9:
-                counts[i, (edge - 1) % 15, rings[0]] += 0.5
-                counts[i, edge % 15, rings[0]] += 0.5
-            else:
-                counts[i, int(turn // 24.0), rings[0]] += 1.0
-    return counts.reshape(n, -1)
 
 
 def nonzero(row: npt.NDArray[np.float32]) -> dict[int, float]:
@@ -108,17 +84,91 @@ def test_the_tolerance_of_an_edge_is_1e_9_radians(offset: float, on_edge: bool) 
     assert nonzero(row) == expected
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_agrees_with_the_reference_to_the_last_count(seed: int) -> None:
+def some_points(seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Points and tangents; every other set on a grid: vertical pairs, coincident points, ties of distance."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(70, 2)) * [3.0, 7.0]
+    tangents = rng.normal(size=(70, 2))
     if seed % 2:
-        points = np.round(points)  # a grid: vertical pairs, coincident points, ties of distance
-    np.testing.assert_array_equal(shape_context(points), reference(points))
+        tangents = np.array([[0, 1], [1, 0], [-3, 4], [5, 12]])[rng.integers(0, 4, 70)]
+    return (np.round(points) if seed % 2 else points), tangents
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_agrees_with_the_definition_to_the_last_count(seed: int) -> None:
+    points, tangents = some_points(seed)
+    np.testing.assert_array_equal(shape_context(points), shape_contexts(points))
+    turned = shape_context(points, rotation="tangent", tangents=tangents)
+    np.testing.assert_array_equal(turned, shape_contexts(points, tangents))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_soft_bins_agree_with_the_definition_within_their_steps(seed: int) -> None:
+    points, tangents = some_points(seed)
+    for rotation, axes in (("absolute", None), ("tangent", tangents)):
+        counts = shape_context(points, rotation=rotation, tangents=axes, binning="soft")
+        # A share is rounded to 1/1024 in angle and in radius: at most 1/1024 of a pair in all, and 69 pairs.
+        np.testing.assert_allclose(counts, soft_shape_contexts(points, axes), atol=69 / 1024)
+        assert np.abs(counts - soft_shape_contexts(points, axes)).mean() < 5e-4
+        hard = shape_context(points, rotation=rotation, tangents=axes)
+        np.testing.assert_allclose(counts.sum(axis=1), hard.sum(axis=1), rtol=1e-6)
+
+
+def test_soft_bins_by_hand() -> None:
+    # One mean distance to the right: 90 degrees are 3.75 sectors, a quarter beyond the centre of sector 3. In log
+    # radius 1 is log2(8) / (4/7) = 5.25 rings beyond the innermost edge, so 0.25 beyond the edge between rings 5 and 6,
+    # which have their centres half a ring inside and outside of it: 1/4 and 3/4.
+    counts = shape_context([[0.0, 0.0], [1.0, 0.0]], binning="soft")
+    assert nonzero(counts[0]) == {
+        column(3, 5): 0.75 * 0.25,
+        column(4, 5): 0.25 * 0.25,
+        column(3, 6): 0.75 * 0.75,
+        column(4, 6): 0.25 * 0.75,
+    }
+
+
+@pytest.mark.parametrize(("radius", "shares"), [(1e-6, {0: 1.0}), (2.0, {7: 1.0}), (2.1, {})])
+def test_soft_bins_end_where_the_rings_do(radius: float, shares: dict[int, float]) -> None:
+    # Straight below: 180 degrees are the centre of sector 7.
+    counts = shape_context([[0.0, 0.0], [0.0, radius]], normalize="none", binning="soft")
+    assert nonzero(counts[0]) == {column(7, ring): share for ring, share in shares.items()}
+
+
+def test_tangents_turn_the_axes_by_hand() -> None:
+    # The tangent takes the place of the x axis. Along (0, 1), downward, "left of the tangent" is the image's right: a
+    # point on the right has 0 degrees, an edge; a point above lies behind, at 270, sector 11.
+    points = [[0.0, 0.0], [10.0, 0.0]]
+    counts = shape_context(points, rotation="tangent", tangents=[[0.0, 1.0], [-2.0, 0.0]])
+    assert nonzero(counts[0]) == {column(14, 6): 0.5, column(0, 6): 0.5}
+    # From the right-hand point, the other lies along its tangent (-1, 0): ahead, at 90 degrees, sector 3.
+    assert nonzero(counts[1]) == {column(3, 6): 1.0}
+    above = shape_context([[0.0, 0.0], [0.0, -10.0]], rotation="tangent", tangents=[[0.0, 1.0], [1.0, 0.0]])
+    assert nonzero(above[0]) == {column(11, 6): 1.0}
+
+
+def test_horizontal_tangents_change_nothing() -> None:
+    points, _ = some_points(1)
+    counts = shape_context(points, rotation="tangent", tangents=np.tile([3.0, 0.0], (70, 1)))
+    np.testing.assert_array_equal(counts, shape_context(points))
+
+
+@pytest.mark.parametrize(
+    ("tangents", "message"),
+    [
+        (None, "needs the tangents"),
+        ([[1.0, 0.0]], r"shape of the points, \(2, 2\), got \(1, 2\)"),
+        ([[1.0, 0.0], [0.0, 0.0]], "longer than 0"),
+        ([[1.0, 0.0], [0.0, np.nan]], "finite"),
+    ],
+)
+def test_bad_tangents_are_named(tangents: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        shape_context([[0.0, 0.0], [1.0, 0.0]], rotation="tangent", tangents=tangents)  # type: ignore[arg-type]
 
 
 def test_coincident_points_are_not_counted() -> None:
     assert not shape_context(np.zeros((5, 2))).any()
+    assert not shape_context(np.zeros((5, 2)), binning="soft").any()
     counts = shape_context([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     assert counts.sum(axis=1).tolist() == [1.0, 1.0, 2.0]
 
@@ -161,6 +211,8 @@ def test_bad_points_are_named(points: object, message: str) -> None:
         ({"n_radial": 0}, "n_radial"),
         ({"r_inner": 2.0, "r_outer": 1.0}, "r_inner"),
         ({"normalize": "median"}, "mean_distance, none"),
+        ({"rotation": "up"}, "absolute, tangent"),
+        ({"binning": "fuzzy"}, "hard, soft"),
     ],
 )
 def test_bad_parameters_are_named(arguments: dict[str, object], message: str) -> None:
@@ -174,5 +226,7 @@ def test_transformer_describes_sets_of_any_size_and_says_which_one_failed() -> N
     described = transformer.transform(sets)
     assert [d.shape for d in described] == [(2, 96), (3, 96), (4, 96)]
     assert transformer.get_feature_names_out()[9] == "angle1_radius1"
+    turned = ShapeContext(rotation="tangent").transform([(sets[0], np.ones((2, 2)))])
+    np.testing.assert_array_equal(turned[0], shape_context(sets[0], rotation="tangent", tangents=np.ones((2, 2))))
     with pytest.raises(ValueError, match="point set 1: points is empty"):
         transformer.transform([sets[0], np.zeros((0, 2))])

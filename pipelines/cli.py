@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
+from pipelines.console import notes, output, print_table, reporting, split_names
+from pipelines.data_commands import data_app
 from pipelines.errors import UsageError
+from pipelines.progress import ConsoleReporter
 from pose.errors import DataError
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
-
-WIDE = 200
-"""Columns of a table that goes elsewhere than to a terminal."""
 
 app = typer.Typer(
     name="pose",
@@ -34,9 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-# Progress and notes go to the error stream, so that the output can be piped.
-notes = Console(stderr=True)
-output = Console()
+app.add_typer(data_app, name="data")
 
 DataArgument = Annotated[Path, typer.Argument(help="HumanEva-I tree: the folder that holds S1, S2, ...")]
 ModelOption = Annotated[Path, typer.Option("--model", "-m", help="The model file, .h5.")]
@@ -74,7 +69,7 @@ def demo(
     from pipelines.demo import run_demo
     from pipelines.report import error_table
 
-    with _reporter() as reporter:
+    with reporting() as reporter:
         evaluation = run_demo(out, reporter)
     output.print(error_table(evaluation))
     print(f"\nmodel     {out / 'model.h5'}")
@@ -98,13 +93,13 @@ def synth(
     from pipelines.synthesize import synthesize_with_progress
     from pose.synth import DEFAULT_FRAMES
 
-    with _reporter() as reporter:
+    with reporting() as reporter:
         try:
             synthesize_with_progress(
                 out,
                 reporter,
-                subjects=_split(subjects),
-                actions=_split(actions),
+                subjects=split_names(subjects),
+                actions=split_names(actions),
                 n_frames=DEFAULT_FRAMES if frames is None else frames,
                 seed=seed,
                 overwrite=overwrite,
@@ -136,7 +131,7 @@ def train(
     _check_target(model, ".h5", ".hdf5")
     _check_folders(masks, work)
     folder = work or model.with_name(f"{model.name}.work")
-    with _reporter() as reporter:
+    with reporting() as reporter:
         trained = run(data, settings, reporter, masks=masks, work=folder)
         save_model(model, trained)
     if work is None:
@@ -169,7 +164,7 @@ def evaluate(
         _check_target(json_path, ".json")
     _check_folders(masks, work)
     trained = load_model(model)
-    with _reporter() as reporter:
+    with reporting() as reporter:
         evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
         save_picture(picture, evaluation)
     if json_path:
@@ -199,7 +194,7 @@ def predict(
     if missing:
         raise UsageError(f"no such file: {', '.join(missing)}")
     trained = load_model(model)
-    with _reporter() as reporter:
+    with reporting() as reporter:
         faults = predict_videos(
             videos,
             trained,
@@ -297,23 +292,18 @@ def bench(
     from pipelines.bench.report import LEGEND, below, screen_table
     from pipelines.bench.run import run_benchmark
 
-    with _reporter() as reporter:
+    with reporting() as reporter:
         sheets, failed = run_benchmark(
             name, out, reporter, size=size, data=data, repeat=repeat, limit=limit, overwrite=overwrite
         )
     for filled in sheets:
-        # What goes to a file or another program is not cut to the width of a screen that is not there.
-        (output if output.is_terminal else Console(width=WIDE)).print(screen_table(filled))
+        print_table(screen_table(filled))
         print("\n".join(below(filled)), end="\n\n")
     print(LEGEND)
     print(f"tables  {out / 'RESULTS.md'}")
     if failed:
         notes.print(f"error: {failed} of the measurements failed; the tables say how", style="red")
         raise typer.Exit(EXIT_FAILURE)
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _counts(counts: dict[str, Any]) -> str:
@@ -337,18 +327,7 @@ def _check_folders(masks: Path | None, work: Path | None) -> None:
         raise UsageError(f"--work {work}: is a file, a folder is needed")
 
 
-@contextlib.contextmanager
-def _reporter() -> Iterator[Any]:
-    from pipelines.progress import ConsoleReporter
-
-    reporter = ConsoleReporter(notes)
-    with reporter.drawing():
-        yield reporter
-
-
 def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    from pipelines.progress import ConsoleReporter
-
     del category
     ConsoleReporter(notes).warn(str(message))
 
@@ -389,8 +368,6 @@ def _stop(*_: object) -> None:
 
 
 def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:
-    from pipelines.progress import ConsoleReporter
-
     if debug:
         traceback.print_exception(error)
     ConsoleReporter(notes).fault(text)

@@ -299,3 +299,32 @@ def test_a_tree_with_faults_says_what_is_left_out(run, tree, tmp_path):
 
 def test_the_version(run):
     assert run("--version")[:2] == (0, "gbcd-pose 0.1.0\n")
+
+
+def test_data_info_and_check(run, tree, tmp_path):
+    code, out, err = run("data", "info", tree)
+    assert (code, err) == (0, "")
+    for text in ("missing     nothing", "S1 Walking 1", "tgp-half", "blocked-75-25", "by its own partitions.json"):
+        assert text in out
+    code, out, err = run("data", "check", tree, "--cameras", "C2", "--out", tmp_path / "overlays")
+    assert (code, err) == (0, "")
+    assert f"overlay  {tmp_path / 'overlays' / 'S1_Walking_1.png'}" in out
+    code, _, err = run("data", "check", tree, "--cameras", "C2", "--video-frame-shift", "5")
+    assert code == 1
+    assert "error: S1 Walking 1: joints lie best on the person with --video-frame-shift " in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["info", "{tmp}/none"], 1, "none: no such folder"),
+        (["check", "{tree}", "--frames", "6,0x1"], 2, "--frames 0x1: toolkit frames are whole numbers from 1 on"),
+        (["check", "{tree}", "--out", "{tree}/partitions.json"], 2, "is a file, a folder is needed"),
+        (["check", "{tree}", "--actions", "Swim"], 1, "holds no action swim (it holds Walking)"),
+    ],
+)
+def test_data_commands_refuse_in_one_line(run, tree, tmp_path, arguments, code, message):
+    found, _, err = run("data", *(argument.format(tmp=tmp_path, tree=tree) for argument in arguments))
+    assert found == code
+    assert message in err
+    assert "Traceback" not in err

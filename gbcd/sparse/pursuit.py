@@ -29,9 +29,12 @@ LANES = 8
 """Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
 
 TILE_COLUMNS = 1024
-PIECE_BYTES = 1 << 20
-MIN_PIECE, MAX_PIECE = 256, 2048
-"""Rows of X in a piece of V: it is read twice and should stay in cache in between."""
+
+CANDIDATES_DIVIDED = 30
+"""Candidates whose overlaps a thread divides by L at a time."""
+
+PIECE = 2048
+"""Columns of V (rows of X) a thread reads at a time; with 256 of them the products take half as long again."""
 
 
 class Selected(NamedTuple):
@@ -125,8 +128,14 @@ class PursuitBasis:
         Smola & Bartlett, from two matrix products for all candidates and no further factorization.
         """
         whitened = directions.overlaps.copy()
+        lower = self._lower[: self.size, : self.size]
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                divide(whitened[piece], lower)
+
         if self.size:
-            divide(whitened, self._lower[: self.size, : self.size])
+            parallel(work, spans(len(whitened), CANDIDATES_DIVIDED))
         # Not negative but for rounding.
         remainder = np.maximum(directions.squares - np.einsum("ij,ij->i", whitened, whitened), 0)
         norm = np.maximum(self._noise * schur + remainder, np.finfo(np.float64).tiny)
@@ -178,28 +187,24 @@ class PursuitBasis:
             for piece in pieces:
                 self.residual[piece] = self._Y[piece] - self._V[:t, piece].T @ weights
 
-        parallel(work, spans(len(self._Y), self._piece()))
+        parallel(work, spans(len(self._Y), PIECE))
 
     def _add_pull(self, sums: Float64Array, u: FloatArray, piece: slice) -> None:
         sums[:, :-1] += u @ self.residual[piece]
         sums[:, -1] += np.einsum("ij,ij->i", u, u)
-
-    def _piece(self) -> int:
-        """Return how many rows a piece of V should have to stay in cache between its two uses."""
-        return int(np.clip(PIECE_BYTES // (max(1, self.size) * self._V.itemsize), MIN_PIECE, MAX_PIECE))
 
     def _summed(
         self, columns: FloatArray, width: int, add: Callable[[Float64Array, FloatArray, slice], None]
     ) -> Float64Array:
         """Return the sums (c, width) that `add` makes of each piece of `columns` (c, n), in a fixed order."""
         n = columns.shape[1]
-        lanes, step = spans(n, -(-n // LANES)), self._piece()
+        lanes = spans(n, -(-n // LANES))
         sums = np.zeros((len(lanes), len(columns), width))
 
         def work(mine: Iterator[int]) -> None:
             for lane in mine:
-                for start in range(lanes[lane].start, lanes[lane].stop, step):
-                    piece = slice(start, min(start + step, lanes[lane].stop))
+                for start in range(lanes[lane].start, lanes[lane].stop, PIECE):
+                    piece = slice(start, min(start + PIECE, lanes[lane].stop))
                     add(sums[lane], columns[:, piece], piece)
 
         parallel(work, range(len(lanes)))

@@ -167,6 +167,7 @@ class _Training:
             noise=gp.noise_,
             input_scaling=None,
             n_regressors=min(wanted, len(histograms)),
+            criterion="exact",  # the stronger rival
             random_state=self.config.random_state,
         ).fit(gp.scale_inputs(histograms), poses)
         self.reporter.progress("mpgp", 1, 1)

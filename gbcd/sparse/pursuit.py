@@ -13,7 +13,6 @@ from gbcd._arrays import Float64Array, FloatArray, IntArray
 from gbcd._blas import divide, divide_vector
 from gbcd._tiles import blas_threads, parallel, spans
 from gbcd.kernels import Kernel
-from gbcd.system import MAX_FLOAT32_MAGNITUDE
 
 logger = logging.getLogger(__name__)
 
@@ -22,16 +21,29 @@ Criterion = Literal["line_search", "exact"]
 N_CANDIDATES = 59
 """The best of 59 random rows is among the best 5 % with probability 0.95 (Smola & Bartlett 2000)."""
 
-MIN_SCHUR = 1e-6
-"""A candidate whose variance given the chosen regressors is below this is a copy of them in float32."""
+MIN_SCHUR = 1e-8
+"""A row whose variance given the chosen regressors is below this part of its own is a copy of them."""
+
+FLOAT32_SCHUR = 1e-4
+"""The same for V in float32: rounding errors are multiplied by the inverse root, from column to column. With 1e-6 they
+grew until the selection on protein data ended after 221 regressors instead of 800."""
+
+FLOAT32_SHARE = 0.9
+"""V is made anew in float64 when fewer than this part of the rows can be drawn in float32."""
+
+MAX_MAGNITUDE = 16.0
+"""Beyond it float32 tiles err by more than 1e-6: kernel values are rounded from float64 tiles then."""
 
 LANES = 8
 """Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
 
 TILE_COLUMNS = 1024
-PIECE_BYTES = 1 << 20
-MIN_PIECE, MAX_PIECE = 256, 2048
-"""Rows of X in a piece of V: it is read twice and should stay in cache in between."""
+
+CANDIDATES_DIVIDED = 30
+"""Candidates whose overlaps a thread divides by L at a time."""
+
+PIECE = 2048
+"""Columns of V (rows of X) a thread reads at a time; with 256 of them the products take half as long again."""
 
 
 class Selected(NamedTuple):
@@ -43,6 +55,9 @@ class Selected(NamedTuple):
 
 class Directions(NamedTuple):
     """What candidates would add to V, unscaled: u_c = k_c - V V_c'."""
+
+    candidates: IntArray
+    """(c,)"""
 
     u: FloatArray
     """(c, n)"""
@@ -68,6 +83,8 @@ class PursuitBasis:
     Parameters
     ----------
     Y : array (n, q)
+    diagonal : array (n,)
+        k(x, x) of each row.
     noise : float
     capacity : int
         Regressors there is room for: 4 n capacity bytes in float32.
@@ -78,12 +95,19 @@ class PursuitBasis:
     ----------
     size : int
     residual : array (n, q)
+    schur : array (n,)
+        d of each row: its variance given the regressors, zero for themselves.
     """
 
-    def __init__(self, Y: Float64Array, noise: float, capacity: int, dtype: npt.DTypeLike = np.float32) -> None:
+    def __init__(
+        self, Y: Float64Array, diagonal: Float64Array, noise: float, capacity: int, dtype: npt.DTypeLike
+    ) -> None:
         self.size = 0
+        self.dtype = np.dtype(dtype)
         self.residual: FloatArray = Y.astype(dtype)
+        self.schur = diagonal.astype(np.float64)
         self._Y = self.residual.copy()
+        self._diagonal = diagonal
         self._noise = noise
         # Transposed, so that the first `size` rows are contiguous.
         self._V = np.empty((capacity, len(Y)), dtype=dtype)
@@ -91,13 +115,7 @@ class PursuitBasis:
         self._forward = np.zeros((capacity, Y.shape[1]))  # L^-1 V' Y
         self._weights = np.zeros((0, Y.shape[1]))
 
-    def schur(self, candidates: IntArray, diagonal: Float64Array) -> Float64Array:
-        """Return d_c of the candidates (c,), given their k_cc (c,)."""
-        own = self._V[: self.size, candidates]
-        explained: Float64Array = np.einsum("ij,ij->j", own, own, dtype=np.float64)
-        return diagonal - explained
-
-    def line_search(self, candidates: IntArray, columns: FloatArray, diagonal: Float64Array) -> Float64Array:
+    def line_search(self, candidates: IntArray, columns: FloatArray) -> Float64Array:
         """Return how far each candidate lowers the objective by its own coefficient alone, the others held (c,).
 
         That is |k_c' residual - noise k_cp beta|^2 / (|k_c|^2 + noise k_cc), summed over the outputs (eq. 8 of Keerthi
@@ -108,28 +126,32 @@ class PursuitBasis:
         candidates : int array (c,)
         columns : array (c, n)
             Their kernel rows.
-        diagonal : array (c,)
-            k_cc.
         """
         own = self._V[: self.size, candidates].astype(np.float64)
         sums = self._summed(columns, self.residual.shape[1] + 1, self._add_pull)
         pull = sums[:, :-1] - self._noise * own.T @ self._weights
-        norm = np.maximum(sums[:, -1] + self._noise * diagonal, np.finfo(np.float64).tiny)
+        norm = np.maximum(sums[:, -1] + self._noise * self._diagonal[candidates], np.finfo(np.float64).tiny)
         decrease: Float64Array = np.einsum("ij,ij->i", pull, pull) / norm
         return decrease
 
-    def exact(self, directions: Directions, schur: Float64Array) -> Float64Array:
+    def exact(self, directions: Directions) -> Float64Array:
         """Return how far each candidate lowers the objective where all coefficients are solved for again (c,).
 
         That is |u_c' residual|^2 / (noise d_c + |u_c|^2 - |L^-1 V' u_c|^2), summed over the outputs: the criterion of
         Smola & Bartlett, from two matrix products for all candidates and no further factorization.
         """
         whitened = directions.overlaps.copy()
+        lower = self._lower[: self.size, : self.size]
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                divide(whitened[piece], lower)
+
         if self.size:
-            divide(whitened, self._lower[: self.size, : self.size])
+            parallel(work, spans(len(whitened), CANDIDATES_DIVIDED))
         # Not negative but for rounding.
         remainder = np.maximum(directions.squares - np.einsum("ij,ij->i", whitened, whitened), 0)
-        norm = np.maximum(self._noise * schur + remainder, np.finfo(np.float64).tiny)
+        norm = np.maximum(self._noise * self.schur[directions.candidates] + remainder, np.finfo(np.float64).tiny)
         decrease: Float64Array = np.einsum("ij,ij->i", directions.pull, directions.pull) / norm
         return decrease
 
@@ -145,12 +167,14 @@ class PursuitBasis:
             self._add_pull(sums[:, t:], u, piece)
 
         sums = self._summed(columns, t + q + 1, add)
-        return Directions(columns, sums[:, :t], sums[:, t:-1], sums[:, -1])
+        return Directions(candidates, columns, sums[:, :t], sums[:, t:-1], sums[:, -1])
 
-    def add(self, directions: Directions, which: int, schur: float) -> None:
-        """Add the candidate of this number, given its d_c."""
-        t, scale = self.size, np.sqrt(schur)
-        np.divide(directions.u[which], self._V.dtype.type(scale), out=self._V[t])
+    def add(self, directions: Directions, which: int) -> None:
+        """Add the candidate of this number."""
+        t, candidate = self.size, directions.candidates[which]
+        schur = float(self.schur[candidate])
+        scale = np.sqrt(schur)
+        np.divide(directions.u[which], self.dtype.type(scale), out=self._V[t])
         row = self._lower[t, :t]
         row[:] = directions.overlaps[which] / scale
         if t:
@@ -160,6 +184,8 @@ class PursuitBasis:
         self._lower[t, t] = pivot
         # v' Y less what the earlier columns account for is v' residual.
         self._forward[t] = directions.pull[which] / scale / pivot
+        self.schur = np.maximum(self.schur - np.square(self._V[t], dtype=np.float64), 0)
+        self.schur[candidate] = 0
         self.size = t + 1
         self._solve()
 
@@ -172,34 +198,30 @@ class PursuitBasis:
         else:
             divide(outputs, self._lower[:t, :t], transposed=True)
         self._weights = outputs.T
-        weights = self._weights.astype(self._V.dtype)
+        weights = self._weights.astype(self.dtype)
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
                 self.residual[piece] = self._Y[piece] - self._V[:t, piece].T @ weights
 
-        parallel(work, spans(len(self._Y), self._piece()))
+        parallel(work, spans(len(self._Y), PIECE))
 
     def _add_pull(self, sums: Float64Array, u: FloatArray, piece: slice) -> None:
         sums[:, :-1] += u @ self.residual[piece]
         sums[:, -1] += np.einsum("ij,ij->i", u, u)
-
-    def _piece(self) -> int:
-        """Return how many rows a piece of V should have to stay in cache between its two uses."""
-        return int(np.clip(PIECE_BYTES // (max(1, self.size) * self._V.itemsize), MIN_PIECE, MAX_PIECE))
 
     def _summed(
         self, columns: FloatArray, width: int, add: Callable[[Float64Array, FloatArray, slice], None]
     ) -> Float64Array:
         """Return the sums (c, width) that `add` makes of each piece of `columns` (c, n), in a fixed order."""
         n = columns.shape[1]
-        lanes, step = spans(n, -(-n // LANES)), self._piece()
+        lanes = spans(n, -(-n // LANES))
         sums = np.zeros((len(lanes), len(columns), width))
 
         def work(mine: Iterator[int]) -> None:
             for lane in mine:
-                for start in range(lanes[lane].start, lanes[lane].stop, step):
-                    piece = slice(start, min(start + step, lanes[lane].stop))
+                for start in range(lanes[lane].start, lanes[lane].stop, PIECE):
+                    piece = slice(start, min(start + PIECE, lanes[lane].stop))
                     add(sums[lane], columns[:, piece], piece)
 
         parallel(work, range(len(lanes)))
@@ -220,8 +242,8 @@ def select_regressors(
     """Choose regressors by matching pursuit (Keerthi & Chu, NIPS 2005).
 
     Each step draws `n_candidates` unchosen rows, takes the one that lowers the subset-of-regressors objective most by
-    the criterion (see `PursuitBasis`) and solves for all coefficients again. Runs in float32 where the spread of the
-    inputs allows.
+    the criterion (see `PursuitBasis`) and solves for all coefficients again. V is float32 until many rows are nearly
+    combinations of the regressors, then float64.
 
     Returns
     -------
@@ -229,49 +251,71 @@ def select_regressors(
         Fewer rows than asked for where the rest only copies them.
     """
     rng = np.random.default_rng(random_state)
-    n, origin = len(X), X.mean(axis=0)
-    dtype = np.float32 if kernel.magnitude(X, origin) <= MAX_FLOAT32_MAGNITUDE else np.float64
-    rows = kernel.row_features(X, origin, dtype)
-    features = kernel.column_features(X, origin, dtype)
-    diagonal = kernel.diagonal(X)
-    basis = PursuitBasis(Y, noise, n_regressors, dtype)
-    free = np.ones(n, dtype=bool)
-    chosen: list[int] = []
-    evaluations = 0
+    pursuit = _Pursuit(X, Y, kernel, noise, n_regressors)
     with blas_threads(1):
-        while len(chosen) < n_regressors:
-            unchosen = np.flatnonzero(free)
-            if not len(unchosen):
-                logger.info("MPGP stops at %d regressors: the other rows copy them", len(chosen))
+        while len(pursuit.chosen) < n_regressors:
+            free = pursuit.drawable()
+            if not len(free):
+                logger.info("MPGP stops at %d regressors: the other rows copy them", len(pursuit.chosen))
                 break
-            candidates = rng.choice(unchosen, min(n_candidates, len(unchosen)), replace=False)
-            schur = basis.schur(candidates, diagonal[candidates])
-            # Copies stay copies: they are not drawn again.
-            free[candidates[schur <= MIN_SCHUR]] = False
-            candidates, schur = candidates[schur > MIN_SCHUR], schur[schur > MIN_SCHUR]
-            if not len(candidates):
-                continue
-            columns = candidate_columns(kernel, rows[candidates], features)
-            evaluations += columns.size
-            if criterion == "exact":
-                directions = basis.directions(candidates, columns)
-                which = best = int(np.argmax(basis.exact(directions, schur)))
-            else:
-                best = int(np.argmax(basis.line_search(candidates, columns, diagonal[candidates])))
-                directions, which = basis.directions(candidates[best : best + 1], columns[best : best + 1]), 0
-            basis.add(directions, which, float(schur[best]))
-            free[candidates[best]] = False
-            chosen.append(int(candidates[best]))
-    return Selected(np.array(chosen, dtype=np.intp), evaluations)
+            pursuit.step(rng.choice(free, min(n_candidates, len(free)), replace=False), criterion)
+    return Selected(np.array(pursuit.chosen, dtype=np.intp), pursuit.kernel_evaluations)
 
 
-def candidate_columns(kernel: Kernel, candidates: FloatArray, features: FloatArray) -> FloatArray:
-    """Return the kernel between candidates and all rows, given their features: shape (c, n)."""
-    values = np.empty((len(candidates), len(features)), dtype=features.dtype)
+class _Pursuit:
+    """A selection under way."""
 
-    def work(pieces: Iterator[slice]) -> None:
-        for piece in pieces:
-            values[:, piece] = kernel.tile(candidates, features[piece])
+    def __init__(self, X: Float64Array, Y: Float64Array, kernel: Kernel, noise: float, n_regressors: int) -> None:
+        self.chosen: list[int] = []
+        self.kernel_evaluations = 0
+        self._X, self._Y, self._kernel, self._noise, self._capacity = X, Y, kernel, noise, n_regressors
+        self._origin = X.mean(axis=0)
+        self._diagonal = kernel.diagonal(X)
+        self._set_dtype(np.float32)
 
-    parallel(work, spans(len(features), TILE_COLUMNS))
-    return values
+    def drawable(self) -> IntArray:
+        """Return the rows that are neither regressors nor copies of them; the basis becomes float64 if need be."""
+        schur = self._basis.schur
+        free = np.flatnonzero(schur > MIN_SCHUR * self._diagonal)
+        if self._basis.dtype == np.float32:
+            solid = free[schur[free] > FLOAT32_SCHUR * self._diagonal[free]]
+            if len(solid) >= FLOAT32_SHARE * len(free):
+                return solid
+            self._set_dtype(np.float64)
+            return self.drawable()
+        return free
+
+    def step(self, candidates: IntArray, criterion: Criterion) -> None:
+        """Add the best of the candidates (c,)."""
+        basis, columns = self._basis, self._columns(candidates)
+        if criterion == "exact":
+            directions = basis.directions(candidates, columns)
+            best = which = int(np.argmax(basis.exact(directions)))
+        else:
+            best, which = int(np.argmax(basis.line_search(candidates, columns))), 0
+            directions = basis.directions(candidates[best : best + 1], columns[best : best + 1])
+        basis.add(directions, which)
+        self.chosen.append(int(candidates[best]))
+
+    def _set_dtype(self, dtype: npt.DTypeLike) -> None:
+        """Make the basis in this precision, of the regressors chosen so far."""
+        wide = self._kernel.magnitude(self._X, self._origin) > MAX_MAGNITUDE
+        precision = np.float64 if wide else dtype
+        self._rows = self._kernel.row_features(self._X, self._origin, precision)
+        self._features = self._kernel.column_features(self._X, self._origin, precision)
+        self._basis = PursuitBasis(self._Y, self._diagonal, self._noise, self._capacity, dtype)
+        for row in np.reshape(np.array(self.chosen, dtype=np.intp), (-1, 1)):
+            self._basis.add(self._basis.directions(row, self._columns(row)), 0)
+
+    def _columns(self, candidates: IntArray) -> FloatArray:
+        """Return the kernel between candidates (c,) and all rows, (c, n), in the precision of the basis."""
+        values = np.empty((len(candidates), len(self._X)), dtype=self._basis.dtype)
+        rows = self._rows[candidates]
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                values[:, piece] = self._kernel.tile(rows, self._features[piece])
+
+        parallel(work, spans(len(self._X), TILE_COLUMNS))
+        self.kernel_evaluations += values.size
+        return values

@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 
 from gbcd import _dense
+from gbcd._blas import divide_vector
 from gbcd._dense import SMALL, cholesky_in_place, cholesky_solve, inverse_from_cholesky, matmul
 
 SIZE = 32
@@ -89,3 +90,19 @@ def test_no_thread_waits_for_one_that_failed(monkeypatch):
 def test_memory_that_blas_would_misread_is_refused(matrix):
     with pytest.raises(ValueError, match="Rows must be contiguous float32 or float64"):
         cholesky_in_place(matrix)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 90])
+@pytest.mark.parametrize(("dtype", "rtol"), PRECISIONS)
+def test_a_vector_and_rows_are_divided_by_a_triangle_in_a_wider_matrix(n, transposed, dtype, rtol):
+    whole = positive_definite(n + 5, dtype)
+    right = np.random.default_rng(0).standard_normal((4, n)).astype(dtype)
+    triangle = np.tril(whole[:n, :n]).astype(np.float64)
+    expected = np.linalg.solve(triangle.T if transposed else triangle, right.T).T
+    vector = right[0].copy()
+    divide_vector(vector, whole[:n, :n], transposed)
+    np.testing.assert_allclose(vector, expected[0], rtol=rtol, atol=rtol)
+    if not transposed:
+        _dense.divide_in_halves(right, whole[:n, :n])
+        np.testing.assert_allclose(right, expected, rtol=rtol, atol=rtol)

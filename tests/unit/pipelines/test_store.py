@@ -49,6 +49,21 @@ def test_a_model_reads_back_and_predicts_the_same(model, path):
     np.testing.assert_array_equal(again.histosc.histogram(points), model.histosc.histogram(points))
 
 
+def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path):
+    with h5py.File(path, "a") as file:
+        del file["mpgp/x_offset"], file["mpgp/x_scale"]
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    np.testing.assert_array_equal(load_model(path).predict_mpgp(new), model.predict_mpgp(new))
+
+
+@pytest.mark.parametrize("group", ["gp", "mpgp"])
+def test_an_input_scale_that_is_not_positive_is_refused(path, group):
+    with h5py.File(path, "a") as file:
+        file[f"{group}/x_scale"][2] = 0
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group}/x_scale must be positive"):
+        load_model(path)
+
+
 def test_the_file_says_what_it_is(path):
     with h5py.File(path) as file:
         assert file.attrs["format"] == "pose-model"
@@ -110,7 +125,9 @@ def test_parts_that_do_not_fit_together_are_refused(path):
         load_model(path)
 
 
-@pytest.mark.parametrize("part", ["gp/coef", "gp/y_mean", "gp/x_scale", "mpgp/coef", "mpgp/origin", "mean_pose"])
+@pytest.mark.parametrize(
+    "part", ["gp/coef", "gp/y_mean", "gp/x_scale", "mpgp/coef", "mpgp/origin", "mpgp/x_scale", "mean_pose"]
+)
 def test_numbers_that_are_not_finite_are_refused(path, part):
     with h5py.File(path, "a") as file:
         values = file[part][:]

@@ -309,3 +309,40 @@ def test_the_threads_are_as_many_as_n_jobs_says(data, estimator):
     model = estimator(Watched(0.02), noise=0.1, n_regressors=20, n_jobs=1, random_state=0).fit(X, Y)
     model.predict(X, return_std=True)
     assert set(seen) == {1}
+
+
+def hard_inputs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    y = np.sin(X @ [1.0, 2.0, 3.0]) + 0.1 * rng.standard_normal(120)
+    given = {"gamma": 0.5, "noise": 0.1}
+    return {
+        "one row": (X[:1], y[:1], {}),
+        "two rows": (X[:2], y[:2], {}),
+        "every row twice": (np.r_[X, X], np.r_[y, y + 0.1], {}),
+        "every row twice without noise to speak of": (np.r_[X, X], np.r_[y, y + 0.1], {"gamma": 0.5, "noise": 1e-8}),
+        "no noise to speak of": (X, y, {"gamma": 0.5, "noise": 1e-8}),
+        "only noise": (X, y, {"gamma": 0.5, "noise": 1e30}),
+        "all rows the same": (np.ones((120, 3)), y, given),
+        "integers": (np.rint(10 * X).astype(int), np.rint(10 * y).astype(int), {}),
+        "truth values": (X > 0, y > 0, given),
+        "every column in another unit": (X * [1e-200, 1, 1e200], np.c_[1e-200 * y, y, 1e200 * y], {}),
+        "far apart": (1e25 * X, y, given | {"input_scaling": None}),
+        "close together": (1e-200 * X, y, given | {"input_scaling": None}),
+        "an outlier": (np.r_[1e200 * np.ones((1, 3)), X[1:]], np.r_[-1e200, y[1:]], {}),
+        "large as can be": (5e306 * np.sign(X[:, :1]), 5e306 * np.sign(X[:, 0]), given),
+        "a kernel that sees nothing": (X, y, {"gamma": 0.0, "noise": 0.1}),
+        "a kernel that sees nothing but itself": (X, y, {"gamma": 1e150, "noise": 0.1}),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [SubsetOfData(), SubsetOfRegressors(), MatchingPursuitGP(criterion="exact")])
+@pytest.mark.parametrize("case", hard_inputs())
+def test_hard_inputs_end_well(case, model):
+    X, y, parameters = hard_inputs()[case]
+    model = clone(model).set_params(random_state=0, n_regressors=100, **parameters).fit(X, y)
+    for points in (X, np.full((2, X.shape[1]), 1e300)):
+        mean, std = model.predict(points, return_std=True)
+        assert np.isfinite(mean).all()
+        assert np.isfinite(std).all()

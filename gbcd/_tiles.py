@@ -140,9 +140,9 @@ def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T
     work = deque(items)
     helpers = 0 if _here.worker else min(n_workers(), len(work)) - 1
     with blas_threads(1):
-        futures: list[Future[FloatArray | None]] = [_pool().submit(task, _drain(work)) for _ in range(helpers)]
+        futures: list[Future[FloatArray | None]] = [_pool().submit(_take_part, task, work) for _ in range(helpers)]
         try:
-            results = [task(_drain(work))]
+            results = [_take_part(task, work)]
         finally:
             work.clear()
             # Even after an interruption the workspace must not be freed under a helper's feet.
@@ -152,6 +152,15 @@ def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T
             raise failure
     results += [future.result() for future in futures]
     return [result for result in results if result is not None]
+
+
+def _take_part(task: Callable[[Iterator[T]], FloatArray | None], work: deque[T]) -> FloatArray | None:
+    try:
+        return task(_drain(work))
+    except BaseException:
+        # At once, and by whoever fails: the others would go through all the rest first.
+        work.clear()
+        raise
 
 
 def kernel_matrix(

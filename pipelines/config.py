@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gbcd import SOLVERS
 from pipelines.errors import UsageError
@@ -34,9 +34,16 @@ class DataConfig(_Section):
 class SilhouetteConfig(_Section):
     """The background model."""
 
+    model: Literal["gaussian", "toolkit", "mog2", "knn"] = "gaussian"
     risk: float = Field(
         default=1.0, gt=0, description="larger accepts more deviation from the background before it is a person"
     )
+
+    @model_validator(mode="after")
+    def _risk_has_a_use(self) -> Self:
+        if self.risk != 1.0 and self.model in ("mog2", "knn"):
+            raise ValueError(f"risk is of the models gaussian and toolkit, {self.model} takes none")
+        return self
 
 
 class DescriptorConfig(_Section):

@@ -22,13 +22,13 @@ from pipelines.picture_check import (
 )
 from pipelines.progress import Reporter
 from pipelines.silhouettes import fit_background
+from pose.background_models import BackgroundModel
 from pose.camera import Camera
 from pose.errors import DataError
 from pose.humaneva import HumanEva, Labels, Sequence
 from pose.humaneva.folders import MissingFile
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
-from pose.silhouette import GaussianBackground
 
 _N_SYNC_FRAMES = 16  # pictures a video that joints are compared with
 _N_OVERLAY_FRAMES = 4
@@ -85,7 +85,7 @@ class _Checker:
                 there = ", ".join(data.cameras) or "none"
                 raise DataError(f"{data.root}: no video by {', '.join(sorted(unknown))} (there are {there})")
             self.cameras = [name for name in data.cameras if name in wanted]
-        self._backgrounds: dict[str, GaussianBackground | None] = {}
+        self._backgrounds: dict[str, BackgroundModel | None] = {}
         self._references: dict[str, NDArray[np.float64] | None] = {}
         self._distances: list[JointDistances] = []
 
@@ -272,7 +272,7 @@ class _Checker:
         self._distances += found.values()
         return found
 
-    def _background(self, camera: str) -> GaussianBackground | None:
+    def _background(self, camera: str) -> BackgroundModel | None:
         if camera not in self._backgrounds:
             self._backgrounds[camera] = None
             recordings = self.data.background_videos(camera)

@@ -107,7 +107,7 @@ def extract(
     """
     tree = HumanEva(data, config.data.video_frame_shift)
     recordings = _recordings(tree, partition, config, stride)
-    source = TreeSilhouettes(tree, config, masks)
+    source = TreeSilhouettes(tree, config, masks, work)
     source.prepare(sorted({recording.camera for recording in recordings}))
     total = sum(len(recording.labels.numbers) for recording in recordings)
     done = 0

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import atomic_path
+from pose.background_models import BackgroundModel
 from pose.camera import Camera
 from pose.draw import INK, PAPER, draw_skeleton
 from pose.errors import DataError
 from pose.humaneva import Labels, Sequence
-from pose.silhouette import GaussianBackground
 from pose.skeleton import HUMANEVA_15
 from pose.video import Image, read_frames
 
@@ -130,7 +130,7 @@ def best_shift(distances: Iterable[JointDistances]) -> int | None:
 
 
 def joint_distances(
-    sequence: Sequence, camera: Camera, images: dict[int, Image], background: GaussianBackground
+    sequence: Sequence, camera: Camera, images: dict[int, Image], background: BackgroundModel
 ) -> JointDistances | None:
     """Compare the pictures of some toolkit frames F with the joints of F - 12 ... F + 12.
 
@@ -172,7 +172,7 @@ def joint_distances(
     return JointDistances(table[known].mean(axis=(0, 2)), near)
 
 
-def _distance_to_person(background: GaussianBackground, image: Image) -> FloatArray | None:
+def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray | None:
     """Distance, px, of every pixel from the silhouette; None where nobody is found."""
     mask = background.silhouette(image)
     if not mask.any():

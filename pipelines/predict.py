@@ -18,7 +18,8 @@ from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pipelines.progress import Reporter
 from pipelines.silhouettes import CoverageCheck, Mask, fit_background, silhouette
-from pose import EmptySilhouetteError, GaussianBackground
+from pose import EmptySilhouetteError
+from pose.background_models import BackgroundModel
 from pose.draw import overlay_frame
 from pose.errors import DataError
 from pose.export import PoseSeries, write_csv, write_hdf5
@@ -125,7 +126,7 @@ def _predict_video(
     video: Path,
     outputs: Outputs,
     model: PoseModel,
-    background: GaussianBackground | None,
+    background: BackgroundModel | None,
     reporter: Reporter,
     model_name: str,
 ) -> PoseSeries:
@@ -155,7 +156,7 @@ def _predict_video(
 
 
 def predict_frames(
-    frames: Iterable[VideoFrame], model: PoseModel, background: GaussianBackground | None, video: Path
+    frames: Iterable[VideoFrame], model: PoseModel, background: BackgroundModel | None, video: Path
 ) -> Iterator[tuple[VideoFrame, Mask, NDArray[np.float64] | None]]:
     """Predict frames in batches.
 

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.config import Config
+from pipelines.files import atomic_path
 from pose import GaussianBackground
+from pose.background_models import BackgroundModel, SubtractorBackground, ToolkitBackground
 from pose.errors import DataError
 from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
-from pose.video import VideoFrame, read_frames, read_masks
+from pose.humaneva.background_cache import cache_name, read_background, write_background
+from pose.video import Image, VideoFrame, read_frames, read_masks
 
 Mask = NDArray[np.uint8]
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
@@ -44,8 +47,10 @@ class CoverageCheck:
             )
 
 
-def fit_background(recordings: Sequence[Path], config: Config) -> GaussianBackground:
-    """Learn the empty scene from its recordings or pictures.
+def fit_background(recordings: Sequence[Path], config: Config, cache: Path | None = None) -> BackgroundModel:
+    """Learn the empty scene from its recordings or pictures, by the model that the settings name.
+
+    The toolkit's model is taken from the file `cache` where it was made of the same recordings, else left there.
 
     Raises
     ------
@@ -53,15 +58,41 @@ def fit_background(recordings: Sequence[Path], config: Config) -> GaussianBackgr
         If one cannot be read, or they differ in size.
     """
     frames = [(frame.image for frame in read_frames(path)) for path in recordings]
+    settings = config.silhouette
     try:
-        return GaussianBackground(risk=config.silhouette.risk).fit(frames)
+        if settings.model == "toolkit":
+            return _toolkit_background(recordings, frames, settings.risk, cache)
+        if settings.model == "gaussian":
+            return GaussianBackground(risk=settings.risk).fit(frames)
+        return SubtractorBackground(settings.model).fit(frames)
     except DataError:
         raise
     except ValueError as error:
         raise DataError(f"the empty scene of {', '.join(map(str, recordings))}: {error}") from error
 
 
-def silhouette(frame: VideoFrame, background: GaussianBackground | None, video: Path) -> Mask:
+def _toolkit_background(
+    recordings: Sequence[Path], frames: Sequence[Iterator[Image]], risk: float, cache: Path | None
+) -> ToolkitBackground:
+    if cache is None:
+        return ToolkitBackground(risk).fit(frames)
+    source = b"".join(_digest(path) for path in recordings).hex()
+    if cache.is_file():
+        try:
+            kept = read_background(cache, risk, source)
+        except DataError as error:
+            warnings.warn(f"{error}; it is made anew", stacklevel=4)
+            kept = None
+        if kept is not None:
+            return kept
+    model = ToolkitBackground(risk).fit(frames)
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(cache) as temporary:
+        write_background(temporary, model, source)
+    return model
+
+
+def silhouette(frame: VideoFrame, background: BackgroundModel | None, video: Path) -> Mask:
     """The person in a frame, (height, width), 0 or 255; without a background the frame is `read_masks`' already.
 
     Raises
@@ -80,9 +111,9 @@ def silhouette(frame: VideoFrame, background: GaussianBackground | None, video: 
 class TreeSilhouettes:
     """The silhouettes of a HumanEva tree: its cameras' background models, or a folder of ready-made masks."""
 
-    def __init__(self, tree: HumanEva, config: Config, masks: Path | None) -> None:
-        self._tree, self._config, self._folder = tree, config, masks
-        self._backgrounds: dict[str, GaussianBackground] = {}
+    def __init__(self, tree: HumanEva, config: Config, masks: Path | None, work: Path | None = None) -> None:
+        self._tree, self._config, self._folder, self._work = tree, config, masks, work
+        self._backgrounds: dict[str, BackgroundModel] = {}
 
     def prepare(self, cameras: list[str]) -> None:
         """Make the background models of the cameras; they serve every subject, as the cameras did not move.
@@ -101,7 +132,8 @@ class TreeSilhouettes:
                     f"{self._tree.root / 'Background'}: no recording of the empty room by {camera} "
                     f"(Background_1_({camera}).avi); silhouettes need one, or give ready-made masks with --masks"
                 )
-            self._backgrounds[camera] = fit_background(recordings, self._config)
+            cache = None if self._work is None else self._work / cache_name(camera)
+            self._backgrounds[camera] = fit_background(recordings, self._config, cache)
 
     def read(self, sequence: HumanEvaSequence, camera: str, numbers: NDArray[np.int64]) -> Iterator[tuple[int, Mask]]:
         """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""

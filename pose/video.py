@@ -117,15 +117,20 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
 def read_masks(path: str | Path, start: int = 0, stop: int | None = None) -> Iterator[VideoFrame]:
     """Read ready-made silhouettes as `read_frames` reads pictures; each comes as 0 or 255 in all three channels.
 
-    Of a video the bright half (above 127) is the person, as codecs do not keep 0 and 1 apart; a still is taken as
-    `pose.as_mask` takes it, its alpha channel included.
+    Of a video the bright half (above 127) is the person, as most codecs do not keep 0 and 1 apart; where a lossless one
+    holds no larger value than 1, that is the person. A still is taken as `pose.as_mask` takes it. The alpha channel of
+    either, where it varies, is the mask.
 
     Parameters, errors and warnings are those of `read_frames`.
     """
     path = Path(path)
     if not path.is_dir():
-        for frame in read_frames(path, start, stop):
-            yield replace(frame, image=_as_picture(frame.image.max(axis=2) > _HALF))
+        level = _mask_level(path)
+        for frame in _decode_video(path, keep_alpha=True):
+            if stop is not None and frame.index >= stop:
+                return
+            if frame.index >= start:
+                yield replace(frame, image=_as_picture(_mask_channel(frame.image) > level))
         return
     shape = None
     for index, still in _indexed_stills(path):
@@ -140,6 +145,24 @@ def read_masks(path: str | Path, start: int = 0, stop: int | None = None) -> Ite
 
 
 _HALF = 127  # of 0..255
+_LOSSLESS = {"ffv1", "ffvhuff", "huffyuv", "magicyuv", "png", "qtrle", "rawvideo", "utvideo", "zlib"}
+
+
+def _mask_level(path: Path) -> int:
+    """Above it a pixel of a mask video is the person: half of 255, or 0 where nothing is above 1 for certain."""
+    with _open(path) as container:
+        if container.streams.video[0].codec_context.name not in _LOSSLESS:
+            return _HALF
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with the file is told when it is read
+        return _HALF if any(_mask_channel(f.image).max() > 1 for f in _decode_video(path, keep_alpha=True)) else 0
+
+
+def _mask_channel(image: Image) -> Image:
+    """The alpha channel where there is one that varies, else the brightest colour, (height, width)."""
+    if image.shape[2] == 4 and (image[..., 3] != image[0, 0, 3]).any():
+        return image[..., 3]
+    return np.asarray(image[..., :3].max(axis=2))
 
 
 def _as_picture(mask: NDArray[np.bool_]) -> Image:
@@ -232,7 +255,7 @@ def _address(path: Path) -> str:
     return str(path.absolute())
 
 
-def _decode_video(path: Path) -> Iterator[VideoFrame]:
+def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFrame]:
     with _open(path) as container:
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
@@ -254,7 +277,8 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
                 break
             time = float(frame.time) if frame.time is not None else index / rate
             start = time if start is None else start
-            image = _upright(frame, reformatter)
+            has_alpha = keep_alpha and any(part.is_alpha for part in frame.format.components)
+            image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
             yield VideoFrame(index, time - start, image)
             index += 1
@@ -265,9 +289,9 @@ def _decode_video(path: Path) -> Iterator[VideoFrame]:
             warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=3)
 
 
-def _upright(frame: av.VideoFrame, reformatter: VideoReformatter) -> Image:
+def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:
     """A frame's picture, turned as the container's display matrix says: phones record one way and note the other."""
-    image = reformatter.reformat(frame, format="bgr24").to_ndarray()
+    image = reformatter.reformat(frame, format=layout).to_ndarray()
     turns = round(frame.rotation / 90)
     return np.ascontiguousarray(np.rot90(image, turns) if turns else image, dtype=np.uint8)
 

@@ -4,6 +4,7 @@ import av
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 
 from pose.errors import DataError
 from pose.video import read_masks
@@ -47,6 +48,61 @@ def test_an_empty_mask_in_a_video_stays_empty(tmp_path):
     assert (person > 0).sum() == pytest.approx((disc(255) > 0).sum(), rel=0.05)
     assert set(np.unique(person)) == {0, 255}
     assert not nobody.any()
+
+
+@pytest.mark.parametrize(
+    "still",
+    [
+        np.dstack([np.full((48, 64), 40, np.uint8), disc(255)]),
+        np.clip(cv2.GaussianBlur(disc(255), (7, 7), 0), 0, 255),
+        disc(255)[:, :, None],
+        np.where(disc(1)[:, :, None] > 0, np.uint16(65535), np.uint16(0)),
+    ],
+    ids=["two channels", "soft", "one channel", "16 bit"],
+)
+def test_more_kinds_of_stills(tmp_path, still):
+    path = tmp_path / "m1.png"
+    if still.ndim == 3 and still.shape[2] == 2:
+        Image.fromarray(still, mode="LA").save(path)
+    else:
+        cv2.imwrite(str(path), still)
+    (mask,) = read_masks(tmp_path)
+    wrong = (mask.image[:, :, 0] > 0) != (disc(255) > 0)
+    assert wrong.sum() <= 8  # of a soft edge
+
+
+def film(path, pictures, codec, pix_fmt, layout):
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=30)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, pix_fmt
+        for picture in pictures:
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format=layout)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+NOBODY = np.zeros((48, 64), np.uint8)
+
+
+@pytest.mark.parametrize("person", [1, 255])
+@pytest.mark.parametrize(("codec", "pix_fmt", "layout"), [("ffv1", "gray", "gray"), ("png", "rgb24", "rgb24")])
+def test_lossless_videos_of_0_and_1_or_255(tmp_path, person, codec, pix_fmt, layout):
+    pictures = [NOBODY, disc(person), NOBODY]
+    if layout == "rgb24":
+        pictures = [np.repeat(picture[:, :, None], 3, axis=2) for picture in pictures]
+    masks = list(
+        read_masks(film(tmp_path / ("m.avi" if codec == "ffv1" else "m.mov"), pictures, codec, pix_fmt, layout))
+    )
+    assert [int((mask.image[:, :, 0] > 0).sum()) for mask in masks] == [0, int((disc(1) > 0).sum()), 0]
+    np.testing.assert_array_equal(masks[1].image[:, :, 0], disc(255))
+
+
+def test_the_alpha_channel_of_a_video_is_its_mask(tmp_path):
+    """A cut-out: the picture is bright everywhere, and transparent but for the person."""
+    cut_out = np.dstack([np.full((48, 64, 3), 200, np.uint8), disc(255)])
+    (mask,) = read_masks(film(tmp_path / "m.mov", [cut_out], "png", "rgba", "rgba"))
+    np.testing.assert_array_equal(mask.image[:, :, 0], disc(255))
 
 
 def test_mask_stills_of_different_sizes_are_refused(tmp_path):

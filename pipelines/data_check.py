@@ -91,7 +91,8 @@ class _Checker:
 
     def run(self) -> None:
         with collected_warnings(self.result.notes):
-            calibrations = {subject: self._calibrations(subject) for subject in {t.subject.name for t in self.trials}}
+            names = dict.fromkeys(sequence.subject.name for sequence in self.trials)
+            calibrations = {name: self._calibrations(name) for name in names}
         n_videos = max(sum(self._n_videos(sequence) for sequence in self.trials), 1)
         self.reporter.progress("videos", 0, n_videos)
         done = 0
@@ -312,8 +313,8 @@ class _Checker:
 
     def _compare_cameras(self, sequence: Sequence, distances: dict[str, JointDistances], shift: int | None) -> None:
         for camera, distance in distances.items():
-            own = best_shift([distance])
             others = best_shift([d for name, d in distances.items() if name != camera]) if len(distances) > 2 else shift
+            own = None if others is None else best_shift([distance], believed=others)
             if own is not None and others is not None and abs(own - others) >= _BELIEVED_SHIFT:
                 self.result.faults.append(
                     f"{sequence.offset_files[camera]}: the pictures of {camera} are {abs(own - others)} frames "

@@ -113,20 +113,20 @@ class JointDistances:
         return float(self.scores[LARGEST_SHIFT])
 
 
-def best_shift(distances: Iterable[JointDistances]) -> int | None:
+def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | None:
     """What to add to `video_frame_shift` so that joints lie best on several videos' silhouettes, all shifted alike.
 
     Returns
     -------
     int or None
-        0 unless another is clearly better; None where all are about as good, as of a person who stands still.
+        `believed` unless another is clearly better; None where all are about as good, as of a person who stands still.
     """
     scores = np.mean([distance.scores for distance in distances], axis=0)
-    now, best = scores[LARGEST_SHIFT], int(np.argmin(scores))
+    now, best = scores[LARGEST_SHIFT + believed], int(np.argmin(scores))
     if np.median(scores) - scores[best] < _MIN_GAIN:
         return None
     certain = now - scores[best] > _MIN_GAIN and scores[best] < _MIN_RATIO * now
-    return best - LARGEST_SHIFT if certain else 0
+    return best - LARGEST_SHIFT if certain else believed
 
 
 def joint_distances(

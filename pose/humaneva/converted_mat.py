@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.humaneva.folders import MOTION, SUBJECT, entries
+from pose.humaneva.matlab_file import load_mat
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions
 from pose.humaneva.sequence import PELVIS_TO_HEAD
 from pose.skeleton import HUMANEVA_15
@@ -91,7 +92,7 @@ def read_converted(path: str | Path) -> ConvertedTrial:
         raise DataError(f"{path}: its name and folders do not say what it is; {_LAYOUT}")
     if not path.is_file():
         raise DataError(f"{path}: no such file")
-    content = _load(path)
+    content = load_mat(path)
     joints = _poses(path, content, "poses_3d", (None, _N_JOINTS, 3))
     pixels = np.empty((0, len(joints), _N_JOINTS, 2))
     if "poses_2d" in content:
@@ -128,20 +129,6 @@ def read_converted_tree(folder: str | Path) -> list[ConvertedTrial]:
     if faults:
         raise DataError("; ".join(faults))
     return trials
-
-
-def _load(path: Path) -> dict[str, Any]:
-    import scipy.io  # costs 20 MB; see pose.humaneva.mat
-
-    try:
-        content: dict[str, Any] = scipy.io.loadmat(path)
-    except NotImplementedError as error:
-        raise DataError(f"{path}: is a Matlab v7.3 file; save it again with save(..., '-v7')") from error
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # scipy raises many kinds on a foreign file
-        raise DataError(f"{path}: is not a readable .mat file ({' '.join(str(error).split())})") from error
-    return content
 
 
 def _poses(path: Path, content: dict[str, Any], name: str, shape: tuple[int | None, ...]) -> FloatArray:

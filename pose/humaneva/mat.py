@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.humaneva.matlab_file import load_mat
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +31,7 @@ def read_mat(path: Path) -> MatMarkers:
     DataError
         If the file is foreign, or lacks or garbles one of the two.
     """
-    import scipy.io  # costs 20 MB, and most trials come as .c3d
-
-    try:
-        content = scipy.io.loadmat(path, struct_as_record=False)
-    except NotImplementedError as error:
-        raise DataError(f"{path}: is a Matlab v7.3 file; save it again with save(..., '-v7')") from error
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # scipy raises many kinds on a foreign file
-        raise DataError(f"{path}: is not a readable .mat file ({' '.join(str(error).split())})") from error
+    content = load_mat(path)
     missing = [name for name in ("Markers", "ParameterGroup") if name not in content]
     if missing:
         raise DataError(f"{path}: lacks the variable {' and '.join(missing)}")

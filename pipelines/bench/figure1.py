@@ -14,8 +14,6 @@ SAMPLES = {"full": 10_000, "quick": 1_500}
 INPUTS, NEIGHBOURS = 100, 50
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 SYSTEMS = {"outputs": "means, Kbar alpha = y", "kernel": "a variance, Kbar z = k_*"}
-MAX_SHARE = 0.9
-
 CORRELATE = "pipelines.bench.traces:correlate_neighbours"
 
 
@@ -24,7 +22,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
-        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        n = make.training_samples(problem, SAMPLES[size])
         for system, words in SYSTEMS.items():
             parameters = {
                 "solver": "gbcd-paper",

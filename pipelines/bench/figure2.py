@@ -22,8 +22,6 @@ SECONDS = {"full": 60.0, "quick": 1.0}
 
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 METHODS_SHOWN = (*PAPER, "gbcd")
-MAX_SHARE = 0.9
-
 RESOLUTION = 1e-7
 """Part of the lowest objective down to which pictures show what is above it."""
 
@@ -35,7 +33,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
-        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        n = make.training_samples(problem, SAMPLES[size])
         for solver in METHODS_SHOWN:
             parameters = follow_parameters(solver, int(COARSE[size] * n**2) if solver == "gbcd" else 0, size)
             rows += make.row((METHODS[solver].name,), FOLLOW, problem, n, parameters)

@@ -14,7 +14,6 @@ from pipelines.bench.rows import ITERATIONS, PASSES, Rows
 
 SAMPLES = {"full": 10_000, "quick": 3_000}
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
-MAX_SHARE = 0.9
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
@@ -22,7 +21,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
-        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        n = make.training_samples(problem, SAMPLES[size])
         for solver in BLOCKS:
             rows += make.row((METHODS[solver].name,), FOLLOW, problem, n, follow_parameters(solver, 0, size))
     return [

@@ -11,6 +11,9 @@ from pipelines.bench.tasks import Budget
 
 TOLERANCE = 1e-4
 
+MAX_SHARE = 0.9
+"""Of a file's rows that may be used for training."""
+
 SOLVE, PEER, VARIANCES = (f"pipelines.bench.tasks:{name}" for name in ("solve_system", "solve_by_peer", "variances"))
 
 TIME = (Column("s", "seconds", ".2f"), Column("CPU s", "cpu_seconds", ".2f"))
@@ -35,10 +38,10 @@ class Rows:
     catalogue: Catalogue
     quick: bool
 
-    def training_samples(self, problem: str, n: int, share: float) -> int:
-        """Return n, or this share of the rows of a file that has too few."""
+    def training_samples(self, problem: str, n: int) -> int:
+        """Return n, or `MAX_SHARE` of the rows of a file that has too few."""
         there = problem in self.catalogue.names and not self.catalogue.missing(problem)
-        return min(n, self.catalogue.most(problem, share)) if there else n
+        return min(n, self.catalogue.most(problem, MAX_SHARE)) if there else n
 
     def row(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
         """Return the row with the problem and n before the labels; none where it is to be left out."""

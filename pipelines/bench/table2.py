@@ -36,9 +36,6 @@ COARSE = {"full": 0.5, "quick": 4}
 """Memory budget of gbcd and pcg, in bytes a kernel value: of 10,000 samples too little for K, even as 16-bit codes of
 one half."""
 
-MAX_SHARE = 0.9
-"""Of a file's rows that may be used for training."""
-
 UPDATE = Column("update", "update_passes", ".1f")
 
 
@@ -54,7 +51,7 @@ def _times(make: Rows, size: Size) -> Table:
     test = {"n_test": TEST_SAMPLES[size]}
     limited = test | {"max_passes": PASSES_ALLOWED[size]}
     for problem in (*PROBLEMS[size], *there):
-        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        n = make.training_samples(problem, SAMPLES[size])
         rows += make.row(
             (METHODS["cholesky"].name, "K stored"),
             SOLVE,

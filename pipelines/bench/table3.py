@@ -19,8 +19,6 @@ PROBLEMS = {"full": ("friedman1", "kin40k", "calhouse"), "quick": ("friedman1",)
 BUDGET = 2
 """Bytes for each kernel value: 200 MB at 10,000 samples."""
 
-MAX_SHARE = 0.9
-
 ONE_BY_ONE = "pipelines.bench.tasks:variances_one_by_one"
 
 
@@ -29,7 +27,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
-        n = make.training_samples(problem, SAMPLES[size], MAX_SHARE)
+        n = make.training_samples(problem, SAMPLES[size])
         budget = BUDGET * n**2
         shared: dict[str, Any] = {"budget": budget, "n_test": POINTS[size]}
         single = {"solver": "gbcd-paper", "budget": 0, "n_test": POINTS[size], "n_points": SINGLE_POINTS[size]}

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipelines.bench.cell import Column, Row, Size, Table
 from pipelines.bench.problems import Catalogue
-from pipelines.bench.rows import PASSES, PEAK, RMSE, TIME, Rows
+from pipelines.bench.rows import MAX_SHARE, PASSES, PEAK, RMSE, TIME, Rows
 
 REGRESSORS = {"full": 2_000, "quick": 50}
 SAMPLES = {"full": 40_000, "quick": 2_000}
@@ -15,7 +15,6 @@ SAMPLES = {"full": 40_000, "quick": 2_000}
 LIMITS = {"kin40k": 30_000}
 """Training samples of the paper, where they are fewer than the rest of the file."""
 
-SHARE = 0.9
 TEST_SAMPLES = {"full": 5_000, "quick": 500}
 VARIANCE_SAMPLES = {"full": 200, "quick": 50}
 
@@ -34,7 +33,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     for problem in (*SIMULATED[size], *(name for name in sets if name not in SIMULATED[size])):
         n = SAMPLES[size]
         if problem not in SIMULATED[size]:
-            n = min(catalogue.most(problem, SHARE), LIMITS.get(problem, catalogue.most(problem, SHARE)))
+            n = min(catalogue.most(problem, MAX_SHARE), LIMITS.get(problem, catalogue.most(problem, MAX_SHARE)))
         shared: dict[str, Any] = {"n_test": TEST_SAMPLES[size], "n_variances": VARIANCE_SAMPLES[size]}
         for method in METHODS:
             parameters = shared | {"method": method, "n_regressors": REGRESSORS[size]}

@@ -116,16 +116,9 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
     budget = _small_budget(parameters["budget"], problem)
     run(problem.X[_few_rows(problem)], problem.X_test[:WARM_UP_POINTS], budget)
 
-    def check(result: tuple[FloatArray, int]) -> Finding:
-        variance, evaluations = result
-        measures: dict[str, Value] = {
-            "kernel_passes": evaluations / len(problem.X) ** 2,
-            "mean_variance": float(variance.mean()),
-            "points": len(variance),
-        }
-        return Finding(measures, {"variance": variance})
-
-    return Job(lambda: run(problem.X, problem.X_test, parameters["budget"]), check)
+    return Job(
+        lambda: run(problem.X, problem.X_test, parameters["budget"]), lambda found: _of_variances(problem, *found)
+    )
 
 
 def variances_one_by_one(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[FloatArray, int]]:
@@ -150,16 +143,8 @@ def variances_one_by_one(parameters: Parameters, data: Path | None, seed: int) -
 
     run(problem.X[_few_rows(problem)], problem.X_test[:1], WARM_UP_PASSES)
 
-    def check(result: tuple[FloatArray, int]) -> Finding:
-        variance, evaluations = result
-        measures: dict[str, Value] = {
-            "kernel_passes": evaluations / len(problem.X) ** 2,
-            "mean_variance": float(variance.mean()),
-            "points": len(variance),
-        }
-        return Finding(measures, {"variance": variance})
-
-    return Job(lambda: run(problem.X, problem.X_test[: parameters["n_points"]], MAX_PASSES), check)
+    points = problem.X_test[: parameters["n_points"]]
+    return Job(lambda: run(problem.X, points, MAX_PASSES), lambda found: _of_variances(problem, *found))
 
 
 def draw_split(parameters: Parameters, data: Path | None, seed: int) -> Problem:
@@ -200,6 +185,15 @@ def relative_rmse(variance: FloatArray, exact: FloatArray) -> float:
 def largest_difference(values: FloatArray, reference: FloatArray) -> float:
     """Return max |values - reference|."""
     return float(np.abs(values - reference).max())
+
+
+def _of_variances(problem: Problem, variance: FloatArray, evaluations: int) -> Finding:
+    measures: dict[str, Value] = {
+        "kernel_passes": evaluations / len(problem.X) ** 2,
+        "mean_variance": float(variance.mean()),
+        "points": len(variance),
+    }
+    return Finding(measures, {"variance": variance})
 
 
 def _test_error(parameters: Parameters, problem: Problem, alpha: FloatArray) -> dict[str, Value]:

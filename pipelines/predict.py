@@ -22,7 +22,8 @@ from pose import EmptySilhouetteError
 from pose.background_models import BackgroundModel
 from pose.draw import overlay_frame
 from pose.errors import DataError
-from pose.export import PoseSeries, write_csv, write_hdf5
+from pose.export import write_csv, write_hdf5
+from pose.series import PoseSeries
 from pose.video import VideoFrame, VideoWriter, probe, read_frames, read_masks
 
 _BATCH = 64  # frames in memory at once

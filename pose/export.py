@@ -4,52 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pose.skeleton import Skeleton
-
-
-@dataclass(frozen=True, eq=False)
-class PoseSeries:
-    """Joints over the frames of one video.
-
-    Parameters
-    ----------
-    frame : ndarray of int, shape (n,)
-        0-based video frames.
-    time : ndarray of shape (n,)
-        Seconds.
-    joints : ndarray of shape (n, J, 3)
-        mm, relative to the root; NaN where no person was found.
-    skeleton : Skeleton
-    axes : str
-        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up).
-    provenance : dict of str to str
-        Where the numbers come from: model, video, version.
-    """
-
-    frame: NDArray[np.int64]
-    time: NDArray[np.float64]
-    joints: NDArray[np.float64]
-    skeleton: Skeleton
-    axes: str
-    provenance: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        shapes = (self.frame.shape, self.time.shape, self.joints.shape)
-        n_frames = len(self.frame)
-        expected = ((n_frames,), (n_frames,), (n_frames, len(self.skeleton), 3))
-        if shapes != expected:
-            raise ValueError(f"frame, time and joints have the shapes {shapes}, expected {expected}")
-
-    @property
-    def found(self) -> NDArray[np.bool_]:
-        """Whether a person was found in each frame, (n,)."""
-        return np.isfinite(self.joints[:, 0, 0])  # a frame has all its joints or none
+from pose.series import PoseSeries
 
 
 def write_csv(path: str | Path, series: PoseSeries) -> None:

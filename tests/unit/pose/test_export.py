@@ -8,7 +8,8 @@ import h5py
 import numpy as np
 import pytest
 
-from pose.export import PoseSeries, write_csv, write_hdf5
+from pose.export import write_csv, write_hdf5
+from pose.series import PoseSeries
 from pose.skeleton import HUMANEVA_15, Skeleton
 
 
@@ -81,15 +82,6 @@ def test_the_origin_is_the_skeletons_own_root(tmp_path):
     write_hdf5(tmp_path / "a.h5", PoseSeries(np.array([0]), np.zeros(1), np.zeros((1, 2, 3)), skeleton, "world"))
     with h5py.File(tmp_path / "a.h5", "r") as file:
         assert file["joints"].attrs["origin"] == "centre"
-
-
-@pytest.mark.parametrize(
-    ("n_frames", "n_times", "shape"),
-    [(2, 3, (3, 15, 3)), (3, 2, (3, 15, 3)), (3, 3, (2, 15, 3)), (3, 3, (3, 14, 3)), (3, 3, (3, 45))],
-)
-def test_lengths_that_do_not_agree_are_refused_before_anything_is_written(n_frames, n_times, shape):
-    with pytest.raises(ValueError, match="frame, time and joints have the shapes"):
-        PoseSeries(np.arange(n_frames), np.zeros(n_times), np.zeros(shape), HUMANEVA_15, "camera")
 
 
 @pytest.mark.parametrize("write", [write_csv, write_hdf5])

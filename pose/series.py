@@ -1,0 +1,74 @@
+"""Poses over the frames of one video, with how far they can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.skeleton import Skeleton
+
+
+class Quality(IntFlag):
+    """What may be wrong with a frame; the numbers are those in files."""
+
+    GOOD = 0
+    NO_PERSON = 1  #: no silhouette, hence no pose
+    SEVERAL_PEOPLE = 2  #: further large silhouettes; the pose is of the largest
+    TOUCHES_BORDER = 4  #: the person is cut off by the picture's edge
+    UNLIKE_TRAINING = 8  #: the predictive variance is larger than on nearly all data that the model can know
+
+
+@dataclass(frozen=True, eq=False)
+class PoseSeries:
+    """Joints over the frames of one video.
+
+    Parameters
+    ----------
+    frame : ndarray of int, shape (n,)
+        0-based video frames.
+    time : ndarray of shape (n,)
+        Seconds.
+    joints : ndarray of shape (n, J, 3)
+        mm, relative to the root; NaN where no person was found.
+    skeleton : Skeleton
+    axes : str
+        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up).
+    provenance : dict of str to str
+        Where the numbers come from: model, video, version.
+    std : ndarray of shape (n, J, 3), optional
+        Standard deviation of each coordinate, mm; NaN where no person was found.
+    quality : ndarray of int, shape (n,), optional
+        `Quality` flags of each frame.
+    """
+
+    frame: NDArray[np.int64]
+    time: NDArray[np.float64]
+    joints: NDArray[np.float64]
+    skeleton: Skeleton
+    axes: str
+    provenance: dict[str, str] = field(default_factory=dict)
+    std: NDArray[np.float64] | None = None
+    quality: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        n_frames = len(self.frame)
+        positions = (n_frames, len(self.skeleton), 3)
+        expected = {"frame": (n_frames,), "time": (n_frames,), "joints": positions}
+        expected |= {"std": positions} if self.std is not None else {}
+        expected |= {"quality": (n_frames,)} if self.quality is not None else {}
+        shapes = {name: getattr(self, name).shape for name in expected}
+        if shapes != expected:
+            faults = [
+                f"{name} has the shape {shapes[name]}, expected {shape}"
+                for name, shape in expected.items()
+                if shapes[name] != shape
+            ]
+            raise ValueError("; ".join(faults))
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Whether a person was found in each frame, (n,)."""
+        return np.isfinite(self.joints[:, 0, 0])  # a frame has all its joints or none

@@ -372,3 +372,7 @@ def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:
         traceback.print_exception(error)
     ConsoleReporter(notes).fault(text)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

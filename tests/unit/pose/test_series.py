@@ -23,12 +23,12 @@ def series(n_frames=3, n_times=3, joints=(3, 15, 3), std=None, quality=None):
     ],
 )
 def test_arrays_that_do_not_agree_are_named(shapes, wrong):
-    with pytest.raises(ValueError, match=f"^{wrong} has the shape .*, expected "):
+    with pytest.raises(ValueError, match=rf"^{wrong} has the shape .*, expected "):
         series(**shapes)
 
 
 def test_all_faults_are_listed_at_once():
-    with pytest.raises(ValueError, match="time has .*; joints has "):
+    with pytest.raises(ValueError, match=r"time has .*; joints has "):
         series(n_times=2, joints=(2, 15, 3))
 
 

@@ -18,6 +18,7 @@ from rich.table import Column, Table
 from pipelines.console import notes, output, print_table, reporting, split_names
 from pipelines.data_commands import data_app
 from pipelines.errors import UsageError
+from pipelines.export import export_command
 from pipelines.progress import ConsoleReporter
 from pose.errors import DataError
 
@@ -207,6 +208,9 @@ def predict(
         )
     if faults:
         raise typer.Exit(EXIT_FAILURE)
+
+
+app.command("export")(export_command)
 
 
 @app.command()

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.export.record import UNIT, Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
-from pose.humaneva.c3d import read_c3d as read_points
 from pose.series import PoseSeries
 
-# ezc3d is imported in the functions that need it, to keep it out of `import pose`.
+# ezc3d and the release's readers, which bring OpenCV and FFmpeg, are imported in the functions that need them.
 _MOST_FRAMES = 65_535  # what its header can count, and ezc3d reads
 _PIECE = 120  # characters; a parameter's text has at most 255 bytes
 _MOST_PIECES = 255
@@ -115,6 +114,8 @@ def read_c3d(path: str | Path) -> PoseSeries:
         If it is no C3D file, is truncated, or its points are no skeleton.
     """
     import ezc3d
+
+    from pose.humaneva.c3d import read_c3d as read_points
 
     path = Path(path)
     checked = read_points(path)  # ezc3d reads beyond the end of a truncated file, our reader refuses it

@@ -218,13 +218,12 @@ def _record(path: Path, names: list[str]) -> Record:
     beside = metadata_path(path)
     if not beside.is_file():
         if not names:
-            raise DataError(
-                f"{path}: has no rows and no {beside.name} beside it, which would say whose joints they are"
-            )
+            raise DataError(f"{path}: has no rows, and no {beside.name} beside it says whose joints they would be")
+        skeleton = known_skeleton(path, names)
         warnings.warn(
             f"{path}: there is no {beside.name} beside it: the axes are taken to be the camera's", stacklevel=4
         )
-        return Record(known_skeleton(path, names), "camera")
+        return Record(skeleton, "camera")
     try:
         content = json.loads(beside.read_text(encoding="utf-8"))
         notes = content["notes"][0]
@@ -275,5 +274,6 @@ def _indices(path: Path, joints: NDArray[np.str_], names: NDArray[np.str_]) -> N
     place = np.minimum(np.searchsorted(known, joints), len(known) - 1)
     wrong = np.flatnonzero(known[place] != joints)
     if len(wrong):
-        raise DataError(f"{path}, column joint: {joints[wrong[0]]!r} is no joint of its skeleton ({', '.join(names)})")
+        name = str(joints[wrong[0]])
+        raise DataError(f"{path}, column joint: {name!r} is no joint of its skeleton ({', '.join(names)})")
     return np.argsort(names)[place]

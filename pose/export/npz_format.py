@@ -58,6 +58,8 @@ def read_npz(path: str | Path) -> PoseSeries:
                 if missing:
                     raise DataError(f"{path}: lacks the arrays {', '.join(missing)}; is it another tool's .npz?")
                 arrays = {name: archive[name] for name in (*_NEEDED, "std", "quality") if name in archive}
+    except DataError:
+        raise
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
         raise DataError(f"{path}: is damaged ({error})") from error
     if arrays["record"].dtype.kind != "U" or arrays["record"].ndim:

@@ -12,6 +12,7 @@ from pose.series import PoseSeries, Quality
 
 FloatArray = NDArray[np.float64]
 
+_MICROSECOND = 2e-6  # s: what CSV and TRC round to, at both ends of an interval
 _TICK = 1e-3  # s: containers such as Matroska round times to milliseconds, both of an interval's ends
 _LONGEST_GAP = 0.25  # s that may be bridged: half a step of walking, more would be invented
 _EXACT = 1e-6  # of an interval: a frame that is met, not interpolated
@@ -38,10 +39,12 @@ def regular_rate(where: object, series: PoseSeries) -> float:
 
     whole = max(round(measured), 1)
     nominal = min((whole, whole * 1000 / 1001), key=largest)
-    # The nominal rate goes before the measured one, which rounded times bend.
-    rate = float(nominal if largest(nominal) <= _TICK / 2 else measured)
-    if rate > 0 and largest(rate) <= _TICK and (steps == steps[0]).all():
-        return rate
+    if measured > 0 and (steps == steps[0]).all():
+        # The nominal rate goes before the measured one, which rounded times bend.
+        for tolerance in (_MICROSECOND, _TICK / 2, _TICK):
+            for rate in (nominal, measured):
+                if largest(rate) <= tolerance:
+                    return float(rate)
     intervals = np.diff(series.time)
     usual = float(np.median(intervals))
     worst = int(np.abs(intervals - usual).argmax()) + 1

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pipelines.silhouettes import CoverageCheck, TreeSilhouettes
 from pose import EmptySilhouetteError, sample_edges
 from pose.errors import DataError
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
+from pose.humaneva.splits import OFFICIAL, divided, partition_names
 from pose.skeleton import root_relative
 
 N_WORKERS = 2  # decoding, numba and OpenCV all release the interpreter lock
@@ -90,7 +92,7 @@ def extract(
     data : path-like
         HumanEva-I tree.
     partition : str
-        ``"Train"``, ``"Validate"`` or ``"Test"``.
+        ``"Train"``, ``"Validate"`` or ``"Test"``, of the scheme that the config names.
     config : Config
     reporter : Reporter
     stride : int
@@ -104,12 +106,18 @@ def extract(
     ------
     DataError
         If nothing usable is found, or a file that is needed is faulty.
+    UsageError
+        If the scheme has no such partition.
     """
+    scheme = config.data.scheme
+    if partition not in (names := partition_names(scheme)):
+        raise UsageError(f"the scheme {scheme} has no partition {partition}: there are {', '.join(names)}")
     tree = HumanEva(data, config.data.video_frame_shift)
     recordings = _recordings(tree, partition, config, stride)
     source = TreeSilhouettes(tree, config, masks, work)
     source.prepare(sorted({recording.camera for recording in recordings}))
     total = sum(len(recording.labels.numbers) for recording in recordings)
+    reporter.say(_counts(recordings, f"{partition} of {scheme}"))
     done = 0
     parts = []
     with ThreadPoolExecutor(N_WORKERS) as pool:
@@ -135,12 +143,24 @@ def extract(
     return samples
 
 
+def _counts(recordings: list[_Recording], what: str) -> str:
+    """Trials, frames (of all cameras of a trial together) and pictures, in words."""
+    frames = {recording.sequence.name: len(recording.labels.numbers) for recording in recordings}
+    cameras = sorted({recording.camera for recording in recordings})
+    total = sum(len(recording.labels.numbers) for recording in recordings)
+    trials = f"{len(frames)} trial{'s' * (len(frames) != 1)}"
+    return f"{what}: {trials}, {sum(frames.values())} frames, {total} images by {' '.join(cameras)}"
+
+
 def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> list[_Recording]:
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
-    for sequence in tree.sequences(partition):
+    for known in tree.sequences():
         try:
+            sequence = divided(known, config.data.scheme)
+            if partition not in sequence.partitions:
+                continue
             labels = sequence.labelled(partition)
             cameras = sequence.cameras(config.data.cameras)
         except DataError as error:
@@ -156,7 +176,11 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
         there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
         reasons = "; ".join(faults) or (
             f"no trial has frames of {partition} (trials with video: {there}); "
-            f"{tree.root / 'partitions.json'} says which frames are for what, see data/README.md"
+            + (
+                f"{tree.root / 'partitions.json'} says which frames are for what, see data/README.md"
+                if config.data.scheme == OFFICIAL
+                else f"{config.data.scheme} divides the Train and Validate frames of first trials"
+            )
         )
         raise DataError(f"{tree.root}: nothing to use for {partition}: {reasons}")
     for fault in faults:

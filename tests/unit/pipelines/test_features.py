@@ -4,10 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import ezc3d
 import numpy as np
 import pytest
 
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pipelines.features import Samples, extract
 from pipelines.progress import Silent
 from pose.errors import DataError
@@ -132,6 +134,62 @@ def test_a_trial_that_cannot_be_used_is_left_out_if_another_can(tree, tmp_path):
     with pytest.warns(UserWarning, match=r"a trial is left out: .*S2.*Walking_1\.c3d: is not a readable c3d"):
         samples = extract(copy, "Train", CONFIG, Silent())
     assert set(samples.subject) == {"S1"}
+
+
+class Notes(Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+@pytest.fixture
+def gapless(tree, tmp_path) -> Path:
+    """Every frame from 6 to 60 is valid: 55."""
+    copy = Path(shutil.copytree(tree, tmp_path / "gapless"))
+    path = copy / "S1/Mocap_Data/Walking_1.c3d"
+    c3d = ezc3d.c3d(str(path))
+    out = ezc3d.c3d()
+    for key in ("LABELS", "RATE", "UNITS"):
+        out["parameters"]["POINT"][key]["value"] = c3d["parameters"]["POINT"][key]["value"]
+    out["data"]["points"] = np.nan_to_num(c3d["data"]["points"], nan=100.0)
+    out.write(str(path))
+    return copy
+
+
+def test_a_scheme_divides_the_samples(gapless, tmp_path):
+    work, notes = tmp_path / "work", Notes()
+    halves = {
+        name: extract(gapless, name, with_config(scheme="tgp-half"), notes, work=work) for name in ("Test", "Train")
+    }
+    # Of 55 frames the first 27 test, 6..32, and 28 train, 33..60; the official halves are 6..30 and 31..60.
+    assert [(min(s.frame), max(s.frame), len(s) + s.n_empty) for s in halves.values()] == [(6, 32, 81), (33, 60, 84)]
+    assert notes.lines[0] == "Test of tgp-half: 1 trial, 27 frames, 81 images by C1 C2 C3"
+    assert notes.lines[-1] == "Train of tgp-half: 1 trial, 28 frames, 84 images by C1 C2 C3"
+    # What is kept of the one scheme is not taken for the other's.
+    official = extract(gapless, "Train", CONFIG, notes, work=work)
+    assert (min(official.frame), max(official.frame), len(official) + official.n_empty) == (31, 60, 90)
+    assert notes.lines[-1] == "Train of official: 1 trial, 30 frames, 90 images by C1 C2 C3"
+
+
+def test_a_scheme_that_leaves_nothing_to_test(gapless):
+    blocked = with_config(scheme="blocked-75-25", cameras=["C2"])
+    notes = Notes()
+    extract(gapless, "Train", blocked, notes)
+    assert notes.lines == ["Train of blocked-75-25: 1 trial, 41 frames, 41 images by C2"]  # 3/4 of 55, rounded down
+    # 14 frames are left, fewer than the gap of 30.
+    with pytest.raises(
+        DataError, match=r"nothing to use for Test: no trial has frames of Test .*blocked-75-25 divides"
+    ):
+        extract(gapless, "Test", blocked, Silent())
+
+
+def test_a_partition_that_the_scheme_does_not_have(tree):
+    with pytest.raises(UsageError, match="scheme tgp-half has no partition Validate: there are Train, Test"):
+        extract(tree, "Validate", with_config(scheme="tgp-half"), Silent())
 
 
 @pytest.mark.parametrize(("partition", "message"), [("Test", "nothing to use for Test: no trial has frames")])

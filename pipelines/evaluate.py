@@ -114,7 +114,9 @@ def evaluate(
     pose.errors.DataError
         If the data cannot be used.
     """
-    samples = extract(data, partition, model.config, reporter, masks=masks, work=work)
+    settings = model.config.data
+    most = None if partition == settings.train_partition else settings.test_images
+    samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
     histograms = describe(model.histosc, samples, reporter, partition)
     reporter.progress("prediction", 0, 1)

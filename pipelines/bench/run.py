@@ -113,14 +113,22 @@ def run_benchmark(
     sheets: list[Sheet] = []
     failed = 0
     for each in BENCHMARKS if name == ALL else [name]:
-        prepare = BENCHMARKS[each].prepare
-        folder = data if prepare is None else prepare(SIZES[size], out, data, reporter)
+        folder = _prepared(each, SIZES[size], out, data, reporter, alone=name != ALL)
         # Quick ones share a process: starting one takes longer than most of their cells.
         with MeasuringProcess(fresh=size == "full") as process:
             session = _Session(each, SIZES[size], Catalogue(folder, out / FITS, reporter), out, overwrite)
             failed += session.measure(process, reporter, folder, repeat, limit)
         sheets += session.sheets
     return sheets, failed
+
+
+def _prepared(name: str, size: Size, out: Path, data: Path | None, reporter: Reporter, alone: bool) -> Path | None:
+    """The folder of data that a benchmark's cells get."""
+    prepare = BENCHMARKS[name].prepare
+    if prepare is None:
+        return data
+    # Among all others the folder holds what most of them take, data sets for regression.
+    return prepare(size, out, data if alone or (data is not None and table5.is_tree(data)) else None, reporter)
 
 
 class _Session:

@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 
 STUDY = "study.json"
 FEATURES = "features.npz"
+PARTS = ("train", "test")
 
 
 def fingerprint(tree: Path) -> str:
@@ -82,10 +83,10 @@ class Features:
 
     def save(self, path: Path, key: str) -> None:
         """Write all arrays to one .npz."""
-        parts = {"train": self.train, "test": self.test}
-        arrays = {f"{name}_{field}": array for name, part in parts.items() for field, array in vars(part).items()}
+        parts = zip(PARTS, (self.train, self.test), strict=True)
+        arrays = {f"{name}_{field}": array for name, part in parts for field, array in vars(part).items()}
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, key=np.array(key), n_words=np.array(self.n_words), **arrays)  # type: ignore[arg-type]
+            np.savez(file, key=np.array(key), n_words=np.array(self.n_words), **arrays)
 
     @classmethod
     def load(cls, path: Path, key: str) -> Self | None:
@@ -95,8 +96,8 @@ class Features:
         with np.load(path, allow_pickle=False) as held:
             if str(held["key"]) != key:
                 return None
-            parts = [Part(*(held[f"{name}_{field}"] for field in Part.__annotations__)) for name in ("train", "test")]
-            return cls(*parts, n_words=int(held["n_words"]))
+            train, test = (Part(*(held[f"{name}_{field}"] for field in Part.__annotations__)) for name in PARTS)
+            return cls(train, test, int(held["n_words"]))
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,15 @@ class Study:
         """From the videos to histograms of both partitions: silhouettes, edge points, codebook, HistoSC."""
         settings = self.config.descriptor
         data = self.config.data
-        train = extract(self.tree, data.train_partition, self.config, Silent(), stride=data.stride, most=data.train_images)
+        train = extract(
+            self.tree, data.train_partition, self.config, Silent(), stride=data.stride, most=data.train_images
+        )
         test = extract(self.tree, self.test, self.config, Silent(), most=data.test_images)
         histosc = HistoSC(
             settings.n_points, settings.n_words, random_state=self.config.random_state, n_jobs=N_WORKERS
         ).fit(list(train.edges[:: settings.codebook_stride]))
-        parts = [Part.of(histosc, samples, self.config) for samples in (train, test)]
-        return Features(*parts, n_words=histosc.codebook_.n_words_)
+        described = (Part.of(histosc, samples, self.config) for samples in (train, test))
+        return Features(*described, histosc.codebook_.n_words_)
 
     def features(self) -> Features:
         """What `describe_images` found, from the folder if it is there."""

@@ -53,6 +53,11 @@ NOTE = (
 )
 
 
+def is_tree(folder: Path) -> bool:
+    """Whether a folder looks like a HumanEva tree, as whole or in part."""
+    return any(path.is_dir() for path in folder.glob("S[0-9]*"))
+
+
 def prepare(size: Size, out: Path, data: Path | None, reporter: Reporter) -> Path:
     """Write the study's folder, and draw the data set that it is on where none is given.
 
@@ -77,7 +82,7 @@ def prepare(size: Size, out: Path, data: Path | None, reporter: Reporter) -> Pat
         if not tree.exists():
             reporter.say(f"drawing a synthetic data set in {tree}")
             synthesize_with_progress(tree, reporter, **SYNTHETIC[size])
-    elif not any(path.is_dir() for path in tree.glob("S[0-9]*")):
+    elif not is_tree(tree):
         raise UsageError(f"--data {tree}: is not a HumanEva tree (no S1, S2, ...), which table5 needs")
     with resources.as_file(resources.files("configs") / "paper.toml") as path:
         config = load_config(path)

@@ -151,8 +151,8 @@ class Study:
         histosc = HistoSC(
             settings.n_points, settings.n_words, random_state=self.config.random_state, n_jobs=N_WORKERS
         ).fit(list(train.edges[:: settings.codebook_stride]))
-        described = (Part.of(histosc, samples, self.config) for samples in (train, test))
-        return Features(*described, histosc.codebook_.n_words_)
+        first, second = (Part.of(histosc, samples, self.config) for samples in (train, test))
+        return Features(first, second, histosc.codebook_.n_words_)
 
     def features(self) -> Features:
         """What `describe_images` found, from the folder if it is there."""

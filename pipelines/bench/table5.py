@@ -46,10 +46,10 @@ METHODS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 NOTE = (
     "Silhouettes, HistoSC and Gaussian processes as in `configs/paper.toml`; errors are mean joint errors of "
-    "root-relative poses over all 15 joints, over the 14 that are not the root, and after each pose is moved, turned and "
-    "scaled onto the true one. All methods of a kernel have the same width, noise and tile engine; candidates are those "
-    "that MPGP scores at each step. The paper, on HumanEva-I with 26,572 training and 8,757 test images: GBCD 59.6 mm in "
-    "3,891 s, MPGP with 2,000 regressors 62.4 mm in 5,237 s."
+    "root-relative poses over all 15 joints, over the 14 that are not the root, and after each pose is moved, turned "
+    "and scaled onto the true one. All methods of a kernel have the same width, noise and tile engine; candidates are "
+    "those that MPGP scores at each step. The paper, on HumanEva-I with 26,572 training and 8,757 test images: GBCD "
+    "59.6 mm in 3,891 s, MPGP with 2,000 regressors 62.4 mm in 5,237 s."
 )
 
 

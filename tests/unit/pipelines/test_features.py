@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def test_samples_too_many_are_left_out_evenly_and_one_by_one(samples):
 
 def test_a_wish_for_more_images_than_there_are_is_told(tree, samples):
     class Told(Silent):
-        lines: list[str] = []
+        lines: ClassVar[list[str]] = []
 
         def say(self, text):
             self.lines.append(text)

@@ -29,6 +29,10 @@ class DataConfig(_Section):
     stride: int = Field(
         default=1, ge=1, description="train on every k-th labelled frame of a recording; all are evaluated"
     )
+    train_images: int | None = Field(
+        default=None, ge=2, description="train on so many at most; the others are left out evenly, one by one"
+    )
+    test_images: int | None = Field(default=None, ge=1, description="evaluate so many at most, left out likewise")
     target_frame: Literal["camera", "world"] = "camera"
     video_frame_shift: int = Field(
         default=0, ge=-10_000, le=10_000, description="added to every video frame, where a decoder counts otherwise"

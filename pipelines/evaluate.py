@@ -128,9 +128,10 @@ def evaluate(
     UsageError
         If the scheme has no such partition.
     """
-    scheme = model.config.data.scheme
-    partition = partition or evaluated_partition(scheme)
-    samples = extract(data, partition, model.config, reporter, masks=masks, work=work)
+    settings = model.config.data
+    partition = partition or evaluated_partition(settings.scheme)
+    most = None if partition == settings.train_partition else settings.test_images
+    samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
     histograms = describe(model.histosc, samples, reporter, partition)
     reporter.progress("prediction", 0, 1)
@@ -140,4 +141,4 @@ def evaluate(
         "mean_pose": np.broadcast_to(model.mean_pose, samples.poses.shape),
     }
     reporter.progress("prediction", 1, 1)
-    return Evaluation(partition, model.skeleton, samples, model.axes, predictions, scheme)
+    return Evaluation(partition, model.skeleton, samples, model.axes, predictions, settings.scheme)

@@ -7,7 +7,7 @@ import json
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -58,12 +58,22 @@ class Samples:
     def __len__(self) -> int:
         return len(self.poses)
 
+    def thinned(self, most: int) -> Samples:
+        """At most so many of the samples: those left out are spread evenly over all, in their order here."""
+        if most >= len(self):
+            return self
+        rows = np.arange(most) * len(self) // most
+        return replace(self, **{column: getattr(self, column)[rows] for column in _COLUMNS})
+
     def time_blocks(self, n_frames: int, by_camera: bool = False) -> NDArray[np.int64]:
         """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
         camera = self.camera if by_camera else np.full(len(self), "")
         keys = list(zip(self.subject, self.action, self.trial, camera, self.frame // n_frames, strict=True))
         index = {key: label for label, key in enumerate(dict.fromkeys(keys))}
         return np.array([index[key] for key in keys], dtype=np.int64)
+
+
+_COLUMNS = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +92,7 @@ def extract(
     reporter: Reporter,
     *,
     stride: int = 1,
+    most: int | None = None,
     masks: Path | None = None,
     work: Path | None = None,
 ) -> Samples:
@@ -97,6 +108,8 @@ def extract(
     reporter : Reporter
     stride : int
         Take every k-th labelled frame of a recording.
+    most : int, optional
+        Images; if there are more, single ones are left out evenly (`Samples.thinned`).
     masks : Path, optional
         Folder of ready-made masks, ``S1/Walking_1_(C1)/`` or ``.avi``, frame by frame as the videos.
     work : Path, optional
@@ -140,7 +153,9 @@ def extract(
         raise DataError(f"{tree.root}: nothing to use for {partition}: of its {total} frames {', '.join(left_out)}")
     if left_out:
         reporter.say(f"of {total} frames of {partition} {', '.join(left_out)}; they are left out")
-    return samples
+    if most is not None and len(samples) < most:
+        reporter.say(f"{partition}: {len(samples)} images, fewer than the {most} asked for")
+    return samples if most is None else samples.thinned(most)
 
 
 def _counts(recordings: list[_Recording], what: str) -> str:
@@ -269,8 +284,7 @@ def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
 
 
 def _join(parts: list[Samples]) -> Samples:
-    columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
-    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in columns}
+    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in _COLUMNS}
     return Samples(
         **joined, n_empty=sum(part.n_empty for part in parts), n_missing=sum(part.n_missing for part in parts)
     )

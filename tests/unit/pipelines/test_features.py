@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 import ezc3d
 import numpy as np
@@ -213,3 +214,29 @@ def test_another_cameras_background_is_noticed(tree, tmp_path):
 def test_missing_masks_are_named(tree, tmp_path):
     with pytest.raises(DataError, match=r"no masks Walking_1_\(C1\)"):
         extract(tree, "Train", CONFIG, Silent(), masks=tmp_path)
+
+
+def test_samples_too_many_are_left_out_evenly_and_one_by_one(samples):
+    most = len(samples) - 7
+    thinned = samples.thinned(most)
+    assert len(thinned) == most
+    assert samples.thinned(len(samples)) is samples
+    # Known by camera and frame; the seven left out are nearly equally far apart.
+    kept = set(zip(thinned.camera.tolist(), thinned.frame.tolist(), strict=True))
+    left_out = [k for k, key in enumerate(zip(samples.camera, samples.frame, strict=True)) if key not in kept]
+    assert len(left_out) == 7
+    assert np.ptp(np.diff(left_out)) <= 1
+    row = int(np.flatnonzero((samples.camera == thinned.camera[5]) & (samples.frame == thinned.frame[5]))[0])
+    np.testing.assert_array_equal(thinned.poses[5], samples.poses[row])
+
+
+def test_a_wish_for_more_images_than_there_are_is_told(tree, samples):
+    class Told(Silent):
+        lines: ClassVar[list[str]] = []
+
+        def say(self, text):
+            self.lines.append(text)
+
+    told = Told()
+    assert len(extract(tree, "Train", CONFIG, told, most=10_000)) == len(samples)
+    assert told.lines[-1] == f"Train: {len(samples)} images, fewer than the 10000 asked for"

@@ -144,7 +144,13 @@ def train(
 def evaluate(
     data: DataArgument,
     model: ModelOption,
-    partition: Annotated[str, typer.Option(help="Train, Validate or Test.")] = "Validate",
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            help="Train, Validate or Test, as the model's data.scheme divides. Default: Validate, or Test of a scheme "
+            "that has only Train and Test."
+        ),
+    ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write the errors here, as JSON.")] = None,
     png: Annotated[Path | None, typer.Option(help="The picture. Default: beside the model.")] = None,
     masks: MasksOption = None,
@@ -155,16 +161,18 @@ def evaluate(
     from pipelines.files import atomic_path
     from pipelines.report import error_table, save_picture
     from pipelines.store import load_model
-    from pose.humaneva.partitions import PARTITION_NAMES
+    from pose.humaneva.splits import evaluated_partition, partition_names
 
-    if partition not in PARTITION_NAMES:
-        raise UsageError(f"--partition {partition}: there are {', '.join(PARTITION_NAMES)}")
-    picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
-    _check_target(picture, ".png")
     if json_path:
         _check_target(json_path, ".json")
     _check_folders(masks, work)
     trained = load_model(model)
+    scheme = trained.config.data.scheme
+    partition = partition or evaluated_partition(scheme)
+    if partition not in (names := partition_names(scheme)):
+        raise UsageError(f"--partition {partition}: there are {', '.join(names)} (the model's data.scheme: {scheme})")
+    picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
+    _check_target(picture, ".png")
     with reporting() as reporter:
         evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
         save_picture(picture, evaluation)

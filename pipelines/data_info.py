@@ -15,10 +15,9 @@ from pipelines.progress import Reporter
 from pose.errors import DataError
 from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
 from pose.humaneva.folders import MissingFile, entries
-from pose.humaneva.partitions import Ranges
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL
-from pose.humaneva.splits import OFFICIAL, PartitionCount, split
+from pose.humaneva.splits import PartitionCount, ranges_of
 from pose.skeleton import HUMANEVA_15
 
 N_BACKGROUNDS = 3  # recordings of the empty room a camera
@@ -219,12 +218,8 @@ def _in_video(sequence: Sequence, camera: str, labels: Labels, n_frames: int) ->
 def _partition_counts(
     sequence: Sequence, scheme: str, labels: Labels, cameras: tuple[str, ...]
 ) -> list[PartitionCount]:
-    ranges: Ranges = sequence.partitions
-    if scheme != OFFICIAL:
-        trial = f"{sequence.action} {sequence.trial}"
-        ranges = split([sequence], scheme).get((sequence.subject.name, trial), {})
     rows = []
-    for partition, (first, last) in sorted(ranges.items(), key=lambda item: item[1]):
+    for partition, (first, last) in sorted(ranges_of(sequence, scheme).items(), key=lambda item: item[1]):
         within = (labels.numbers >= first) & (labels.numbers <= last)
         n_valid = int((within & labels.usable).sum())
         counts = (first, last, int(within.sum()), n_valid)

@@ -13,6 +13,7 @@ from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import PoseModel, Poses
 from pipelines.progress import Reporter
 from pipelines.train import describe
+from pose.humaneva.splits import OFFICIAL, evaluated_partition
 from pose.metrics import PoseErrors
 from pose.skeleton import Skeleton
 
@@ -33,6 +34,8 @@ class Evaluation:
         Of the poses, ``"camera"`` or ``"world"``.
     predictions : dict of str to ndarray of shape (n, 15, 3)
         Poses by each of `METHODS`, mm.
+    scheme : str
+        How trials were divided, see `pose.humaneva.splits`.
     """
 
     partition: str
@@ -40,6 +43,12 @@ class Evaluation:
     samples: Samples
     axes: str
     predictions: dict[str, Poses]
+    scheme: str = OFFICIAL
+
+    @property
+    def title(self) -> str:
+        """The partition, and the scheme where it is not the toolkit's."""
+        return self.partition if self.scheme == OFFICIAL else f"{self.partition} of {self.scheme}"
 
     @cached_property
     def errors(self) -> dict[str, PoseErrors]:
@@ -67,6 +76,7 @@ class Evaluation:
     def as_dict(self) -> dict[str, Any]:
         """Everything a script needs, for JSON."""
         return {
+            "scheme": self.scheme,
             "partition": self.partition,
             "n_test": len(self.samples),
             "n_without_person": self.samples.n_empty,
@@ -93,7 +103,7 @@ def evaluate(
     model: PoseModel,
     reporter: Reporter,
     *,
-    partition: str = "Validate",
+    partition: str | None = None,
     masks: Path | None = None,
     work: Path | None = None,
 ) -> Evaluation:
@@ -105,7 +115,9 @@ def evaluate(
         HumanEva-I tree.
     model : PoseModel
     reporter : Reporter
-    partition : str
+    partition : str, optional
+        Of the scheme that the model was trained by, since any other may test what it has seen; by default Validate of
+        the official one, Test of another.
     masks, work : Path, optional
         See `pipelines.features.extract`.
 
@@ -113,8 +125,13 @@ def evaluate(
     ------
     pose.errors.DataError
         If the data cannot be used.
+    UsageError
+        If the scheme has no such partition.
     """
-    samples = extract(data, partition, model.config, reporter, masks=masks, work=work)
+    settings = model.config.data
+    partition = partition or evaluated_partition(settings.scheme)
+    most = None if partition == settings.train_partition else settings.test_images
+    samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
     histograms = describe(model.histosc, samples, reporter, partition)
     reporter.progress("prediction", 0, 1)
@@ -124,4 +141,4 @@ def evaluate(
         "mean_pose": np.broadcast_to(model.mean_pose, samples.poses.shape),
     }
     reporter.progress("prediction", 1, 1)
-    return Evaluation(partition, model.skeleton, samples, model.axes, predictions)
+    return Evaluation(partition, model.skeleton, samples, model.axes, predictions, settings.scheme)

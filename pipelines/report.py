@@ -26,7 +26,7 @@ _EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)  # quantiles of the error
 
 def error_table(evaluation: Evaluation) -> Table:
     """Mean joint errors, mm, overall and by subject, action, camera and joint."""
-    table = Table(title=f"mean joint error, mm, {len(evaluation.samples)} samples of {evaluation.partition}")
+    table = Table(title=f"mean joint error, mm, {len(evaluation.samples)} samples of {evaluation.title}")
     table.add_column("", no_wrap=True)
     for method in METHODS:
         table.add_column(LABELS[method], justify="right", no_wrap=True)
@@ -57,7 +57,7 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
     means = evaluation.means()
     grid = figure.add_gridspec(2, 1, height_ratios=(1, 1.15))
     figure.suptitle(
-        f"Mean joint error on {evaluation.partition} ({len(evaluation.samples)} samples): "
+        f"Mean joint error on {evaluation.title} ({len(evaluation.samples)} samples): "
         + ",  ".join(f"{LABELS[method]} {means[method]:.1f} mm" for method in METHODS)
         + "\nsilhouettes, and the predicted pose (left orange, right blue) over the true one (grey)",
         fontsize=12,

@@ -68,6 +68,7 @@ class _Training:
                 self.config,
                 self.reporter,
                 stride=self.config.data.stride,
+                most=self.config.data.train_images,
                 masks=masks,
                 work=work,
             )

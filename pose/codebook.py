@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
+from pose._arguments import check_count
 from pose._shape_context_kernel import nearest_words, word_shares
 
 Floats = npt.NDArray[np.float32]
@@ -149,8 +150,7 @@ class Codebook(BaseEstimator):
         return self
 
     def _checked(self, descriptors: npt.ArrayLike) -> Floats:
-        if self.n_words < 1:
-            raise ValueError(f"n_words must be at least 1, got {self.n_words}")
+        check_count("n_words", self.n_words)
         return _as_descriptors(descriptors, "descriptors")
 
     def _expect_columns(self, array: Floats) -> None:

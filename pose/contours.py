@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from pose._arguments import check_count
 from pose._shape_context_kernel import smooth_closed, walk
 from pose.silhouette import as_mask
 
@@ -146,8 +147,7 @@ def trace_edges(
         contour over about seven pixels; a single pixel has (1, 0). Image edges, which have no inside, are walked both
         ways, so the tangents of their points point in either direction.
     """
-    if n_points < 1:
-        raise ValueError(f"n_points must be at least 1, got {n_points}")
+    check_count("n_points", n_points)
     if edges not in ("silhouette", "silhouette+image"):
         raise ValueError(f'edges must be "silhouette" or "silhouette+image", got {edges!r}')
     if (image is not None) != (edges == "silhouette+image"):

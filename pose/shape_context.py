@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from pose._arguments import check_count
 from pose._shape_context_kernel import (
     EDGE_TOLERANCE,
     SHARES,
@@ -43,8 +44,7 @@ def radial_edges(n_radial: int = 8, r_inner: float = 1 / 8, r_outer: float = 2.0
     -------
     (n_radial,) float64.
     """
-    if n_radial < 1:
-        raise ValueError(f"n_radial must be at least 1, got {n_radial}")
+    check_count("n_radial", n_radial)
     if not 0 < r_inner < r_outer < np.inf:
         raise ValueError(f"radii must satisfy 0 < r_inner < r_outer, got r_inner={r_inner}, r_outer={r_outer}")
     return np.geomspace(r_inner, r_outer, n_radial) if n_radial > 1 else np.array([r_outer], dtype=np.float64)
@@ -103,8 +103,7 @@ def shape_context(
         If a parameter is out of range, the points are not finite (n, 2) numbers, or tangents are missing or do not fit.
     """
     array = as_points(points)
-    if n_angular < 1:
-        raise ValueError(f"n_angular must be at least 1, got {n_angular}")
+    check_count("n_angular", n_angular)
     for name, value, known in (
         ("normalize", normalize, NORMALIZATIONS),
         ("rotation", rotation, ROTATIONS),
@@ -113,6 +112,9 @@ def shape_context(
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     radii = radial_edges(n_radial, r_inner, r_outer)
+    if normalize == "mean_distance":
+        # Whatever the unit, squared distances neither overflow nor vanish; a power of two rounds nothing.
+        array = np.ldexp(array, -np.frexp(np.abs(array).max())[1])
     x = np.ascontiguousarray(array[:, 0])
     y = np.ascontiguousarray(array[:, 1])
     radii *= (mean_distance(x, y) if normalize == "mean_distance" else 1.0) * (1.0 + EDGE_TOLERANCE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from typing import Self
 
 import cv2
@@ -276,6 +277,8 @@ def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
     up to 255, from 128 on; larger (16 bit), from 32768 on.
     """
+    if isinstance(image, str | PathLike):
+        raise ValueError(f"a mask must be an array: read the picture {fspath(image)} first, e.g. with cv2.imread")
     array = np.asarray(image)
     if array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
         raise ValueError(f"a mask must have shape (h, w) or (h, w, 1..4), got {array.shape}")

@@ -74,6 +74,11 @@ class Catalogue:
         self._rows: dict[str, int] = {}
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of data."""
+        return self._folder
+
+    @property
     def names(self) -> list[str]:
         """The regression problems of the folder."""
         return [] if self._folder is None else [name for name in names(self._folder) if name != "histosc"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4
+from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4, table5
 from pipelines.bench.cell import Cell, Run, Size, Table
 from pipelines.bench.machine import describe_machine
 from pipelines.bench.pictures import save_figure
@@ -35,17 +35,21 @@ class Benchmark:
     tables : callable
     draw : callable or None
         Makes the picture of what has been measured.
+    prepare : callable or None
+        Makes, in the folder of results, the folder of data that the cells get, from the one that was given.
     """
 
     summary: str
     tables: Callable[[Size, Catalogue], list[Table]]
     draw: Callable[[list[Table], Results], Figure] | None = None
+    prepare: Callable[[Size, Path, Path | None, Reporter], Path] | None = None
 
 
 BENCHMARKS: dict[str, Benchmark] = {
     "table2": Benchmark("training time and test error of dense solvers", table2.tables),
     "table3": Benchmark("predictive variances: time and error", table3.tables),
     "table4": Benchmark("sparse approximations against the exact process, on full training sets", table4.tables),
+    "table5": Benchmark("poses from silhouettes: MPGP and the exact process", table5.tables, prepare=table5.prepare),
     "figure1": Benchmark("correlation of the gradients of neighbours", figure1.tables, figure1.draw),
     "figure2": Benchmark("gradient norm, objective and test error against time", figure2.tables, figure2.draw),
     "figure3": Benchmark("gradient norm and objective against iterations", figure3.tables, figure3.draw),
@@ -109,12 +113,22 @@ def run_benchmark(
     sheets: list[Sheet] = []
     failed = 0
     for each in BENCHMARKS if name == ALL else [name]:
+        folder = _prepared(each, SIZES[size], out, data, reporter, alone=name != ALL)
         # Quick ones share a process: starting one takes longer than most of their cells.
         with MeasuringProcess(fresh=size == "full") as process:
-            session = _Session(each, SIZES[size], Catalogue(data, out / FITS, reporter), out, overwrite)
-            failed += session.measure(process, reporter, data, repeat, limit)
+            session = _Session(each, SIZES[size], Catalogue(folder, out / FITS, reporter), out, overwrite)
+            failed += session.measure(process, reporter, folder, repeat, limit)
         sheets += session.sheets
     return sheets, failed
+
+
+def _prepared(name: str, size: Size, out: Path, data: Path | None, reporter: Reporter, alone: bool) -> Path | None:
+    """The folder of data that a benchmark's cells get."""
+    prepare = BENCHMARKS[name].prepare
+    if prepare is None:
+        return data
+    # Among all others the folder holds what most of them take, data sets for regression.
+    return prepare(size, out, data if alone or (data is not None and table5.is_tree(data)) else None, reporter)
 
 
 class _Session:

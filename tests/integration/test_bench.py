@@ -27,14 +27,14 @@ def measures(folder):
         for entry in held["cells"]:
             (run,) = results.runs(Cell(entry["task"], entry["parameters"]))
             what = entry["parameters"]
-            key = (what["problem"]["name"], what["problem"]["n"], *(what[k] for k in LABELS if k in what))
-            runs[key] = run.measures
+            problem = (what["problem"]["name"], what["problem"]["n"]) if "problem" in what else ()
+            runs[*problem, *(what[k] for k in LABELS if k in what)] = run.measures
         return runs
 
     return read
 
 
-LABELS = ("solver", "peer", "method", "right_hand_side")
+LABELS = ("solver", "peer", "method", "right_hand_side", "criterion", "kernel")
 
 
 def test_every_table_and_picture_is_there(folder):
@@ -83,6 +83,22 @@ def test_table_4_all_samples_are_better_than_a_part(measures):
     assert runs["SD"]["rmse"] > 2 * runs["gbcd"]["rmse"]
     assert runs["MPGP"]["candidates"] == 59
     assert runs["MPGP"]["kernel_passes"] > runs["SR"]["kernel_passes"]
+
+
+def test_table_5_poses_are_better_than_their_mean(measures):
+    runs = measures("table5")
+    (mean,) = (run["error"] for run in runs.values() if "error" in run and "noise" not in run)
+    for kernel in ("isotropic", "ard"):
+        exact, printed = (runs[solver, kernel] for solver in ("gbcd", "gbcd-paper"))
+        assert exact["converged"]
+        assert exact["test_images"] == 30
+        assert exact["images"] == 300
+        assert exact["error"] < 0.95 * mean
+        assert exact["error"] == pytest.approx(printed["error"], rel=0.01)
+        for criterion in ("line_search", "exact"):
+            assert runs[criterion, kernel]["regressors"] == 60
+            assert runs[criterion, kernel]["candidates"] == 59
+            assert exact["error"] < 1.15 * runs[criterion, kernel]["error"]
 
 
 def test_figure_1_neighbours_gradients_go_together(measures):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pipelines import cli
+from pose.humaneva import HumanEva
 from pose.synth import synthesize
 from pose.video import VideoWriter
 
@@ -82,6 +83,31 @@ def test_eval_writes_table_json_and_picture(run, tree, model, tmp_path):
     assert cv2.imread(str(tmp_path / "e.png")).shape[1] > 1000
     for text in ("15 joints", "subject S1", "action Walking", "camera C2", "joint left wrist", f"{errors['gbcd']:.1f}"):
         assert text in out
+
+
+def test_a_scheme_holds_for_training_and_evaluation(run, tree, tmp_path):
+    settings, model = tmp_path / "half.toml", tmp_path / "half.h5"
+    settings.write_text(f'{CONFIG}[data]\nscheme = "tgp-half"\ncameras = ["C1", "C2"]\n')
+    code, _, err = run("train", tree, "--config", settings, "--model", model)
+    assert code == 0, err
+    # What every frame's markers say: the first half of the valid ones tests, the second trains.
+    data = HumanEva(tree)
+    labels = data.trials[0].labels(data.trials[0].numbers())
+    valid = labels.numbers[labels.usable]
+    half = len(valid) // 2
+    assert f"Train of tgp-half: 1 trial, {len(valid) - half} frames, {2 * (len(valid) - half)} images by C1 C2" in err
+    code, out, err = run("eval", tree, "--model", model, "--json", tmp_path / "e.json")
+    assert code == 0, err
+    assert f"Test of tgp-half: 1 trial, {half} frames, {2 * half} images by C1 C2" in err
+    assert "samples of Test of tgp-half" in out
+    assert (tmp_path / "half_test.png").is_file()
+    result = json.loads((tmp_path / "e.json").read_text())
+    assert (result["scheme"], result["partition"]) == ("tgp-half", "Test")
+    assert result["n_test"] + result["n_without_person"] == 2 * half
+    code, _, err = run("eval", tree, "--model", model, "--partition", "Validate")
+    assert (code, "there are Train, Test (the model's data.scheme: tgp-half)" in err) == (2, True)
+    code, out, _ = run("info", model)
+    assert '"scheme":"tgp-half"' in "".join(out.split())
 
 
 def test_predict_writes_joints_and_overlay(run, tree, model, tmp_path):

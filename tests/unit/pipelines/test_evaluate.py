@@ -1,6 +1,7 @@
 """Errors by group, worked out by hand, and how they are shown."""
 
 import io
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -77,6 +78,13 @@ def test_the_table_shows_them(evaluation):
     row = next(line for line in lines if "left wrist" in line)
     assert [cell.strip() for cell in row.strip("│ ").split("│")] == ["joint left wrist", "3.8", "8.2", "10.0"]
     assert "4 samples of Validate" in lines[0]
+
+
+def test_another_scheme_than_the_toolkits_is_told(evaluation):
+    shown = replace(evaluation, partition="Test", scheme="tgp-half")
+    assert "4 samples of Test of tgp-half" in str(error_table(shown).title)
+    assert (shown.as_dict()["scheme"], shown.as_dict()["partition"]) == ("tgp-half", "Test")
+    assert evaluation.as_dict()["scheme"] == "official"
 
 
 @pytest.mark.parametrize("axes", ["camera", "world"])

@@ -56,6 +56,14 @@ def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path
     np.testing.assert_array_equal(load_model(path).predict_mpgp(new), model.predict_mpgp(new))
 
 
+def test_an_older_file_without_a_scheme_is_of_the_official_one(model, path):
+    with h5py.File(path, "a") as file:
+        config = json.loads(file.attrs["config"])
+        assert config["data"].pop("scheme") == "official"
+        file.attrs["config"] = json.dumps(config)
+    assert load_model(path).config == model.config
+
+
 @pytest.mark.parametrize("group", ["gp", "mpgp"])
 def test_an_input_scale_that_is_not_positive_is_refused(path, group):
     with h5py.File(path, "a") as file:

@@ -230,3 +230,9 @@ def test_transformer_describes_sets_of_any_size_and_says_which_one_failed() -> N
     np.testing.assert_array_equal(turned[0], shape_context(sets[0], rotation="tangent", tangents=np.ones((2, 2))))
     with pytest.raises(ValueError, match="point set 1: points is empty"):
         transformer.transform([sets[0], np.zeros((0, 2))])
+
+
+@pytest.mark.parametrize("unit", [2.0**1000, 2.0**-1000])
+def test_a_unit_of_any_size_leaves_the_counts_as_they_are(unit: float) -> None:
+    points = np.random.default_rng(0).random((40, 2))
+    np.testing.assert_array_equal(shape_context(points * unit), shape_context(points))

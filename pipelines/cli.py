@@ -153,18 +153,25 @@ def evaluate(
     ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write the errors here, as JSON.")] = None,
     png: Annotated[Path | None, typer.Option(help="The picture. Default: beside the model.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page here, .html: tables, frames, the poses in 3D; opens offline.")
+    ] = None,
     masks: MasksOption = None,
     work: EvalWorkOption = None,
 ) -> None:
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
     from pipelines.evaluate import evaluate as run
     from pipelines.files import atomic_path
+    from pipelines.page import save_page
     from pipelines.report import error_table, save_picture
     from pipelines.store import load_model
+    from pipelines.summary import model_rows
     from pose.humaneva.splits import evaluated_partition, partition_names
 
     if json_path:
         _check_target(json_path, ".json")
+    if report:
+        _check_target(report, ".html", ".htm")
     _check_folders(masks, work)
     trained = load_model(model)
     scheme = trained.config.data.scheme
@@ -179,8 +186,10 @@ def evaluate(
     if json_path:
         with atomic_path(json_path) as temporary:
             temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
+    if report:
+        save_page(report, evaluation, model.name, model_rows(trained))
     output.print(error_table(evaluation))
-    print(f"picture {picture}")
+    print(f"picture {picture}" + (f"\nreport  {report}" if report else ""))
 
 
 @app.command()
@@ -224,27 +233,12 @@ app.command("export")(export_command)
 @app.command()
 def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) -> None:
     """Show what a model file holds."""
-    from pipelines.config import Config
     from pipelines.store import load_model
+    from pipelines.summary import model_rows
 
     trained = load_model(model)
-    summary, settings, skeleton = trained.summary, trained.config, trained.skeleton
     table = Table("", Column(overflow="fold"), title=str(model), show_header=False)
-    rows = {
-        "software": summary["software"],
-        "training samples": f"{summary['n_train']} ({summary['n_without_person']} frames without a person left out)",
-        "subjects": _counts(summary["subjects"]),
-        "actions": _counts(summary["actions"]),
-        "cameras": _counts(summary["cameras"]),
-        "poses": f"{len(skeleton)} joints, mm, relative to the {skeleton.names[skeleton.root]}, {trained.axes} axes",
-        "descriptor": f"{settings.descriptor.n_points} edge points, {trained.histosc.codebook_.n_words_} words",
-        "gaussian process": f"{settings.gp.kernel}, noise {summary['noise']:.3g}, "
-        f"{'converged' if summary['converged'] else 'not converged'} (gradient {summary['gradient_norm']:.2g})",
-        "mpgp": f"{summary['n_regressors']} regressors",
-        "seconds": _counts(summary["seconds"]),
-        "config": settings.model_dump_json(exclude_defaults=True) if settings != Config() else "all defaults",
-    }
-    for name, value in rows.items():
+    for name, value in model_rows(trained).items():
         table.add_row(name, value)
     output.print(table)
 
@@ -316,10 +310,6 @@ def bench(
     if failed:
         notes.print(f"error: {failed} of the measurements failed; the tables say how", style="red")
         raise typer.Exit(EXIT_FAILURE)
-
-
-def _counts(counts: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _check_target(path: Path, *suffixes: str) -> None:

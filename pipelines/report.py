@@ -90,14 +90,14 @@ def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
         silhouette, pose = panel.subplots(1, 2)
         silhouette.scatter(samples.edges[row, :, 0], -samples.edges[row, :, 1], s=2, color="#202020")
         for poses, colour in ((samples.poses, TRUE_POSE_COLOUR), (evaluation.predictions["gbcd"], None)):
-            _draw_pose(pose, _front_view(poses[row], evaluation.axes), evaluation.skeleton, colour)
+            _draw_pose(pose, front_view(poses[row], evaluation.axes), evaluation.skeleton, colour)
         for axes in (silhouette, pose):
             axes.set_aspect("equal")
             axes.axis("off")
 
 
-def _front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:
-    """Right and up, (15, 2), of a pose in camera axes (y down) or world axes (z up)."""
+def front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:
+    """Right and up, (J, 2), of a pose in camera axes (y down) or world axes (z up)."""
     return pose[:, [0, 2]] if axes == "world" else pose[:, [0, 1]] * [1, -1]
 
 

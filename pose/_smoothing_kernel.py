@@ -15,7 +15,7 @@ Float = npt.NDArray[np.float64]
 
 @numba.njit(cache=True, nogil=True)
 def _predict(F: Float, noise: Float, size: float, x: Float, P: Float, half: Float) -> None:
-    """x and P (d, d) one step on, in place: F x, and F P F' + Q; `size` scales the noise of all but the last state."""
+    """One step on, in place: x (d,) to F x, P (d, d) to F P F' + Q; `size` scales Q but for the last state."""
     d = x.shape[0]
     for i in range(d):
         half[i, 0] = 0.0

@@ -256,9 +256,7 @@ class _Problem:
     share: float  # the lasting part of what is not persistent
 
     @classmethod
-    def of(
-        cls, time: ArrayLike, values: ArrayLike, std: ArrayLike, error: PredictionError, order: int
-    ) -> _Problem:
+    def of(cls, time: ArrayLike, values: ArrayLike, std: ArrayLike, error: PredictionError, order: int) -> _Problem:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {ORDERS}, not {order}")
         times, y, s = (np.asarray(array, dtype=float) for array in (time, values, std))

@@ -1,4 +1,4 @@
-"""The smoother against conditioning of one large Gaussian, and on series with gaps, exact coordinates and odd clocks."""
+"""The smoother against conditioning one large Gaussian, and on series with gaps, exact coordinates and odd clocks."""
 
 import numpy as np
 import pytest

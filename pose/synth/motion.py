@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pose.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
@@ -16,7 +17,13 @@ RATE = 120.0
 #: Nobody stands on legs of full length: their knees would have no direction to bend to.
 _STANDING_REACH = 0.99
 _INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
-_SIDES = ("left", "right")
+#: The order of everything that has two sides.
+SIDES = ("left", "right")
+_PATHS, _FRAMES = ("joints", "trunk_top"), ("pelvis", "thorax", "head", "feet")
+_SWAP = {"left": "right", "right": "left"}
+_MIRRORED = [
+    _INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names
+]
 #: y of the left and of the right side in body axes.
 SIDE_SIGN = np.array([1.0, -1.0])
 
@@ -60,15 +67,42 @@ class Motion:
     def crop(self, start: int, stop: int) -> Motion:
         """The frames from `start` up to, not including, `stop`."""
         part = slice(start, stop)
-        return Motion(
-            self.body,
-            self.joints[part],
-            self.trunk_top[part],
-            self.pelvis[part],
-            self.thorax[part],
-            self.head[part],
-            self.feet[part],
-            self.fists,
+        return replace(self, **{name: getattr(self, name)[part] for name in _PATHS + _FRAMES})
+
+    def take(self, rows: NDArray[np.intp]) -> Motion:
+        """The frames `rows`, in that order."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in _PATHS + _FRAMES})
+
+    def moved(self, shift: FloatArray) -> Motion:
+        """The motion shifted by (T, 3), mm."""
+        return replace(self, joints=self.joints + shift[:, None], trunk_top=self.trunk_top + shift)
+
+    def turned(self, angle: FloatArray, about: FloatArray) -> Motion:
+        """The motion turned left by (T,) radians about upright axes through the points (T, 3)."""
+        by = rotation(angle)
+        return replace(
+            self,
+            joints=about[:, None] + turn(by[:, None], self.joints - about[:, None]),
+            trunk_top=about + turn(by, self.trunk_top - about),
+            pelvis=by @ self.pelvis,
+            thorax=by @ self.thorax,
+            head=by @ self.head,
+            feet=by[:, None] @ self.feet,
+        )
+
+    def mirrored(self) -> Motion:
+        """The motion in a mirror that stands along x: left and right are exchanged."""
+        flip = np.array([1.0, -1.0, 1.0])
+        # A mirrored frame would be left-handed: its y axis points to the other side, as names do.
+        frame = flip[:, None] * flip
+        return replace(
+            self,
+            joints=self.joints[:, _MIRRORED] * flip,
+            trunk_top=self.trunk_top * flip,
+            pelvis=self.pelvis * frame,
+            thorax=self.thorax * frame,
+            head=self.head * frame,
+            feet=self.feet[:, ::-1] * frame,
         )
 
 
@@ -156,7 +190,7 @@ def assemble(
     joints[:, _INDEX["head"]] = trunk.top + HEAD_LENGTH * head[..., 2]
     limbs = {"shoulder": shoulders, "elbow": arms[0], "wrist": arms[1], "hip": hips, "knee": knees, "ankle": ankles}
     for part, positions in limbs.items():
-        for side, name in enumerate(_SIDES):
+        for side, name in enumerate(SIDES):
             joints[:, _INDEX[f"{name}_{part}"]] = positions[:, side]
     return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, fists)
 

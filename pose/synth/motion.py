@@ -44,8 +44,11 @@ class Motion:
         Orientations, columns x forward, y left, z up.
     feet : ndarray of shape (T, 2, 3, 3)
         Left and right foot, x towards the toes.
-    fists : bool
-        Whether the hands are closed.
+    hands : str
+        ``"flat"``, ``"open"`` (fingers spread) or ``"fist"``.
+    palms : (float, float)
+        The left and the right hand's turn about its forearm, radians, inward positive; at 0 a hanging hand's thumb
+        points ahead.
     """
 
     body: Body
@@ -55,7 +58,8 @@ class Motion:
     thorax: FloatArray
     head: FloatArray
     feet: FloatArray
-    fists: bool = False
+    hands: str = "flat"
+    palms: tuple[float, float] = (0.0, 0.0)
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -161,7 +165,7 @@ def assemble(
     ankles: FloatArray,
     feet: FloatArray,
     *,
-    fists: bool = False,
+    hands: str = "flat",
 ) -> Motion:
     """Hang head, arms and legs on a trunk.
 
@@ -177,8 +181,8 @@ def assemble(
         Where the ankles should be, mm; they are reached as far as the legs allow.
     feet : ndarray of shape (T, 2, 3, 3)
         The feet's orientations; knees point where pelvis and feet do.
-    fists : bool
-        Whether the hands are closed.
+    hands : str
+        See `Motion`.
     """
     body = trunk.body
     hips, shoulders = trunk.hips, trunk.shoulders
@@ -192,7 +196,7 @@ def assemble(
     for part, positions in limbs.items():
         for side, name in enumerate(SIDES):
             joints[:, _INDEX[f"{name}_{part}"]] = positions[:, side]
-    return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, fists)
+    return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, hands)
 
 
 def _level(directions: FloatArray) -> FloatArray:

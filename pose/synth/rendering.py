@@ -19,6 +19,7 @@ _SUBPIXEL_BITS = 4  # of OpenCV's fixed-point coordinates
 _MARGIN = 3  # pixels round the body's box
 #: Layers of a part, outermost first: size about its centre, shift towards the light (in half widths), brightness.
 _SHADING = ((1.0, 0.0, 0.70), (0.80, 0.10, 0.86), (0.58, 0.22, 0.98), (0.30, 0.34, 1.08))
+_FLAT = ((1.0, 0.0, 0.93),)
 _LIGHT = np.array([-0.45, -0.75])  # in the picture: from above, a little from the left
 #: The lamp's shadow: horizontal travel for a unit of height, largest darkening, softness in pixels.
 _SHADOW_SLANT = np.array([0.22, -0.16])
@@ -138,7 +139,8 @@ class Renderer:
         layers = _layers(outlines, (left, top))
         for part in self._far_to_near[index]:
             nodes = self._parts[part].nodes
-            for points, (_, _, brightness) in zip(layers, _SHADING, strict=True):
+            shading = _FLAT if self._parts[part].joins else _SHADING
+            for points, (_, _, brightness) in zip(layers, shading, strict=False):
                 blue, green, red = np.minimum(self._colours[part] * brightness, 255.0)
                 _fill(canvas, points[nodes], (blue, green, red, 255.0))
         small = cv2.resize(canvas, (right - left, bottom - top), interpolation=cv2.INTER_AREA)

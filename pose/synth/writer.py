@@ -23,7 +23,8 @@ from pose.humaneva.sync import write_ofs
 from pose.synth.actions import ACTIONS
 from pose.synth.body import SUBJECTS
 from pose.synth.encode import AviWriter
-from pose.synth.figure import Figure, build_figure
+from pose.synth.dress import build_figure
+from pose.synth.figure import Figure
 from pose.synth.mocap import write_measurements, write_mocap, write_static
 from pose.synth.rendering import LOOKS, Renderer, Sensor
 from pose.synth.room import Image, cameras, draw_room

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
@@ -73,26 +72,9 @@ class Motion:
         part = slice(start, stop)
         return replace(self, **{name: getattr(self, name)[part] for name in _PATHS + _FRAMES})
 
-    def take(self, rows: NDArray[np.intp]) -> Motion:
-        """The frames `rows`, in that order."""
-        return replace(self, **{name: getattr(self, name)[rows] for name in _PATHS + _FRAMES})
-
     def moved(self, shift: FloatArray) -> Motion:
         """The motion shifted by (T, 3), mm."""
         return replace(self, joints=self.joints + shift[:, None], trunk_top=self.trunk_top + shift)
-
-    def turned(self, angle: FloatArray, about: FloatArray) -> Motion:
-        """The motion turned left by (T,) radians about upright axes through the points (T, 3)."""
-        by = rotation(angle)
-        return replace(
-            self,
-            joints=about[:, None] + turn(by[:, None], self.joints - about[:, None]),
-            trunk_top=about + turn(by, self.trunk_top - about),
-            pelvis=by @ self.pelvis,
-            thorax=by @ self.thorax,
-            head=by @ self.head,
-            feet=by[:, None] @ self.feet,
-        )
 
     def mirrored(self) -> Motion:
         """The motion in a mirror that stands along x: left and right are exchanged."""

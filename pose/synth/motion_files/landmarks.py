@@ -6,13 +6,15 @@ Units. ASF and C3D files state theirs; a BVH file does not: the unit is taken, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from pose.errors import DataError
-from pose.synth.kinematics import FloatArray, axes, unit
+from pose.synth.kinematics import FloatArray, axes, turn, unit
 from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
 
@@ -71,18 +73,47 @@ class Landmarks:
         """The same motion at another rate: cubic splines through points and axes."""
         if abs(rate / self.rate - 1) < 1e-4 or len(self) < 2:
             return self
-        times = np.arange(len(self)) / self.rate
-        wanted = np.arange(0.0, times[-1] + 1e-9, 1.0 / rate)
+        wanted = np.arange(0.0, len(self) - 1 + 1e-9, self.rate / rate)
+        return replace(self.at(wanted), rate=rate)
 
-        def at(values: FloatArray) -> FloatArray:
-            return np.asarray(CubicSpline(times, values)(wanted), dtype=float)
+    def at(self, frames: FloatArray) -> Landmarks:
+        """The motion at real-valued frames (T',), by cubic splines through points and axes."""
 
-        def turned(frames: FloatArray) -> FloatArray:
-            return axes(at(frames[..., 2]), at(frames[..., 0]))
+        def spline(values: FloatArray) -> FloatArray:
+            return np.asarray(CubicSpline(np.arange(len(self)), values)(frames), dtype=float)
 
-        points = {part: at(value) for part, value in self.points.items()}
-        return Landmarks(
-            points, turned(self.pelvis), turned(self.chest), turned(self.head), turned(self.feet), rate, self.title
+        return self._changed(spline, lambda turned: axes(spline(turned[..., 2]), spline(turned[..., 0])))
+
+    def blended(self, rows: NDArray[np.intp], other: NDArray[np.intp], weight: FloatArray) -> Landmarks:
+        """The frames `rows`, moved by `weight` (T',), 0 to 1, towards the frames `other`."""
+
+        def mix(values: FloatArray) -> FloatArray:
+            part = weight.reshape(-1, *[1] * (values.ndim - 1))
+            mixed: FloatArray = values[rows] + part * (values[other] - values[rows])
+            return mixed
+
+        return self._changed(mix, lambda turned: axes(mix(turned[..., 2]), mix(turned[..., 0])))
+
+    def moved(self, shift: FloatArray) -> Landmarks:
+        """Shifted by (T, 3), mm."""
+        return self._changed(lambda values: values + shift, lambda turned: turned)
+
+    def turned(self, by: FloatArray) -> Landmarks:
+        """Turned about the origin by (T, 3, 3)."""
+        return self._changed(
+            lambda values: turn(by, values), lambda frames: (by if frames.ndim == 3 else by[:, None]) @ frames
+        )
+
+    def _changed(
+        self, points: Callable[[FloatArray], FloatArray], frames: Callable[[FloatArray], FloatArray]
+    ) -> Landmarks:
+        return replace(
+            self,
+            points={part: points(value) for part, value in self.points.items()},
+            pelvis=frames(self.pelvis),
+            chest=frames(self.chest),
+            head=frames(self.head),
+            feet=frames(self.feet),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pose.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
@@ -71,6 +72,10 @@ class Motion:
         """The frames from `start` up to, not including, `stop`."""
         part = slice(start, stop)
         return replace(self, **{name: getattr(self, name)[part] for name in _PATHS + _FRAMES})
+
+    def take(self, rows: NDArray[np.int64]) -> Motion:
+        """The frames `rows`, in that order."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in _PATHS + _FRAMES})
 
     def moved(self, shift: FloatArray) -> Motion:
         """The motion shifted by (T, 3), mm."""

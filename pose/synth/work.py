@@ -48,6 +48,7 @@ class Work:
         self._videos = [video for video in videos(settings) if not (root / video.path).exists()]
         per_video = settings.n_frames
         self._total = max(len(videos(settings)) * per_video, 1)
+        self._reported = -1
         self._kept = self._total - len(self._videos) * per_video
 
     def run(self) -> Table:
@@ -63,8 +64,10 @@ class Work:
         return table
 
     def _report(self, done: int, what: str) -> None:
-        if self._on_progress is not None:
-            self._on_progress(min(done, self._total), self._total, what)
+        done = min(done, self._total)
+        if self._on_progress is not None and done > self._reported:
+            self._reported = done
+            self._on_progress(done, self._total, what)
 
     def _in_this_process(self) -> dict[Take, dict[str, list[int]]]:
         spans = {take: write_take(self._root, self._settings, take) for take in takes(self._settings)}

@@ -25,7 +25,7 @@ UP_AXES = ("x", "y", "z")
 _LEG_RANGE = (480.0, 1150.0)
 _LEG = 830.0
 _FEWEST_FRAMES = 30  # that a file with gaps must have without one
-_LEAST_UPRIGHT = 0.7  # cosine between body and up axis, the median over a clip
+_LEAST_UPRIGHT = 0.8  # cosine between body and up axis, the median over a clip
 #: Turns that bring an up axis to z; the rest keep their hand.
 _TO_Z_UP = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
@@ -36,6 +36,7 @@ _REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0  # mm a frame; against the largest of t
 # Plug-in-Gait markers stand on the skin; joints lie deeper: shares of the breadth between the ASIS or of the leg.
 _HIP_FROM_ASIS = (-0.19, -0.14, -0.30)  # forward, outward, up, of the ASIS breadth (Bell, Pedersen & Brand, 1990)
 _KNEE_DEPTH, _ANKLE_DEPTH, _ELBOW_DEPTH, _SHOULDER_DEPTH = 55.0, 42.0, 38.0, 50.0
+_STRAIGHT_ARM = 0.15  # sine of a bend that counts as much as the body's side
 _CROWN_OVER_BAND = 75.0
 _EYES_TO_CROWN = 0.55  # of the distance neck to eyes, upward
 
@@ -303,11 +304,15 @@ def _inside(
             inside[part, side] = points[part, side] - sign * depth * left
         trunk = unit(points["neck", ""] - front)
         inside["shoulder", side] = points["shoulder", side] - _SHOULDER_DEPTH * trunk
-        arm = unit(inside["shoulder", side] - points["wrist", side])
-        toward = unit(np.cross(arm, ahead))
-        inside["elbow", side] = points["elbow", side] - _ELBOW_DEPTH * sign * toward * np.sign(
-            np.sum(toward * left, axis=-1, keepdims=True)
-        )
+        inside["elbow", side] = points["elbow", side] - _ELBOW_DEPTH * _lateral(inside, side, sign * left)
     inside["crown", ""] = points["crown", ""] + _CROWN_OVER_BAND * unit(points["crown", ""] - points["neck", ""])
     return inside
 
+
+
+def _lateral(points: dict[tuple[str, str], FloatArray], side: str, outward: FloatArray) -> FloatArray:
+    """The outer side of an elbow (T, 3): square to the bent arm's plane; of a straight arm, away from the body."""
+    upper = unit(points["elbow", side] - points["shoulder", side])
+    lower = unit(points["wrist", side] - points["elbow", side])
+    axis = np.cross(lower, upper) if side == "left" else np.cross(upper, lower)
+    return unit(axis + _STRAIGHT_ARM * outward)

@@ -22,7 +22,7 @@ _STANCE = Stance(
     pause=(0.05, 0.30),
 )  # fmt: skip
 _ANGLE_SIGMA = np.radians(4.0)
-_ELBOWS = np.array([0.55, 0.9, 0.6])
+_FLARE = np.radians(25.0)
 _SMOOTHING = 0.04 * RATE  # frames
 #: Places of the hands in arm's lengths from the middle of the shoulders: ahead, outward, up; of the hand that does it first.
 _CARRY = ((0.42, 0.14, -0.42), (0.42, 0.14, -0.42))
@@ -104,7 +104,7 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
         np.radians(8.0) + np.radians(14.0) * gaussian_filter1d(plan.crouch, 0.2 * RATE) + drift(rng, times, _ANGLE_SIGMA),
     )
     heading = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
-    motion = assemble(trunk, head, reach_for(trunk, heading, hands, _ELBOWS), ankles, feet)
+    motion = assemble(trunk, head, reach_for(trunk, heading, hands, _FLARE), ankles, feet)
     return motion.crop(pad, pad + n_frames)
 
 
@@ -159,7 +159,7 @@ def _throw(rng: np.random.Generator, plan: _Plan, start: int) -> int:
     if not throw.both:
         back[1 - hand] = forth[1 - hand] = _sided((_FREE, _FREE))[1 - hand] + rng.normal(0.0, 0.06, 3)
         back[1 - hand] += [0.35, 0.0, 0.25]  # the free arm goes ahead in the wind-up
-    wind_up, release, follow = (round(rng.uniform(*span) * RATE) for span in ((0.4, 0.7), (0.22, 0.34), (0.3, 0.6)))
+    wind_up, release, follow = (round(rng.uniform(*span) * RATE) for span in ((0.45, 0.75), (0.36, 0.5), (0.35, 0.6)))
     _go(plan, start, wind_up, back)
     if start + wind_up < len(plan.hands):
         _go(plan, start + wind_up, release, forth)

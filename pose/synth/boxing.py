@@ -16,8 +16,7 @@ _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
 _KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
 _STANCE = Stance(feet=((1.75, 1.05), (-1.75, -1.05)), toes=(-12.0, -50.0), heel_up=(4.0, 22.0))
-#: Elbows hang down and out in the guard and rise with a fist that travels sideways.
-_ELBOWS = np.array([0.55, 1.0, 0.35])
+_FLARE = np.radians(25.0)
 _PUNCH_PAUSE = (0.05, 0.75)
 _FACING_SIGMA = np.radians(40.0)
 _ANGLE_SIGMA = np.radians(4.0)
@@ -86,7 +85,7 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     reach, turned, load = _punches(body, rng, times)
     trunk = _trunk(body, rng, times, facing, ankles, turned, load)
     head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), np.radians(12.0) + drift(rng, times, _ANGLE_SIGMA))
-    motion = assemble(trunk, head, reach_for(trunk, rotation(facing), reach, _ELBOWS), ankles, feet, hands="fist")
+    motion = assemble(trunk, head, reach_for(trunk, rotation(facing), reach, _FLARE), ankles, feet, hands="fist")
     return motion.crop(pad, pad + n_frames)
 
 

@@ -16,12 +16,13 @@ from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
 from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 
 _PAD_SECONDS = 1.0
-_STANCE = Stance(feet=((0.1, 1.15), (-0.1, -1.15)), toes=(9.0, -9.0), step_lift=35.0, pause=(0.5, 3.0))
+_STANCE = Stance(feet=((0.1, 1.15), (-0.1, -1.15)), toes=(9.0, -9.0), step_lift=35.0, pause=(0.3, 1.2))
 _KNEE_BEND = 0.982  # hip height as a share of the standing one
 _ANGLE_SIGMA = np.radians(4.0)
 _FACING_SIGMA = np.radians(75.0)
-_ELBOWS = np.array([0.6, 0.9, 0.5])
-_MOVE_SECONDS, _HOLD_SECONDS = (0.35, 1.0), (0.15, 1.6)
+_FLARE, _FLARE_SIGMA = np.radians(25.0), np.radians(18.0)
+_MOVE_SECONDS, _HOLD_SECONDS = (0.5, 1.1), (0.15, 1.6)
+_PAIRING_SECONDS = 0.9
 _BOTH_HANDS = 0.45  # of the gestures; the other hand of the rest stays where it is, or goes home
 _GOES_HOME = 0.5
 
@@ -78,7 +79,7 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 3.0)
+    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 6.0)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 220.0, 5.0) for _ in range(2)], axis=-1)
     ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)
@@ -89,9 +90,9 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     trunk = _trunk(body, rng, times, facing, ankles, hands / arm)
     look = drift(rng, times, np.radians(14.0))
     head = rotation(facing + look, np.radians(5.0) + drift(rng, times, 2 * _ANGLE_SIGMA), drift(rng, times, _ANGLE_SIGMA))
-    pole = _ELBOWS + np.stack([[drift(rng, times, 0.2) for _ in range(3)] for _ in range(2)]).transpose(2, 0, 1)
+    flare = _FLARE + np.stack([drift(rng, times, _FLARE_SIGMA) for _ in range(2)], axis=-1)
     chest = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
-    motion = assemble(trunk, head, reach_for(trunk, chest, hands, pole), ankles, feet)
+    motion = assemble(trunk, head, reach_for(trunk, chest, hands, flare), ankles, feet)
     return motion.crop(pad, pad + n_frames)
 
 
@@ -125,7 +126,7 @@ def _pair_up(rng: np.random.Generator, hands: FloatArray) -> None:
         length = round(rng.uniform(2.0, 5.0) * RATE)
         span = slice(start, min(start + length, n_frames))
         frames = np.arange(span.stop - span.start)
-        blend = (smootherstep(frames / (0.5 * RATE)) * smootherstep((length - frames) / (0.5 * RATE)))[:, None]
+        blend = (smootherstep(frames / (_PAIRING_SECONDS * RATE)) * smootherstep((length - frames) / (_PAIRING_SECONDS * RATE)))[:, None]
         leader = int(rng.integers(2))
         draw = rng.random()
         if draw < _BOTH_HANDS:

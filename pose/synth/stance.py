@@ -8,10 +8,14 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import ARM_REACH, FloatArray, rotation, smoothstep, turn, two_bone
+from pose.synth.kinematics import ARM_REACH, FloatArray, rotation, smootherstep, smoothstep, turn, two_bone, unit
 from pose.synth.motion import RATE, SIDE_SIGN, Trunk
 
 _FOOT_SCATTER = 18.0  # mm
+#: Of a hand before the body, from the shoulder: ahead, outward, up.
+_AHEAD = (0.80, 0.15, -0.55)
+#: Of the arm's length: nearer than the first a hand is moved ahead, by the second where it would be in the shoulder.
+_CLEARANCE = (1.0, 0.8)
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,13 @@ def over_the_feet(ankles: FloatArray) -> FloatArray:
 
 
 def reach_for(
-    trunk: Trunk, heading: FloatArray, places: FloatArray, pole: FloatArray
+    trunk: Trunk, heading: FloatArray, places: FloatArray, flare: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
     """Elbows and wrists (T, 2, 3) of arms whose hands are to be somewhere.
+
+    An elbow hangs below a hand held ahead. From there it goes as a minimal rotation of the arm takes it: backward where
+    the arm hangs, forward where the hand is overhead, still down where the arm is spread. It would jump only where the hand is
+    above and behind the shoulder, which nobody reaches.
 
     Parameters
     ----------
@@ -100,12 +108,22 @@ def reach_for(
         The frame that places are given in, about the middle of the shoulders.
     places : ndarray of shape (T, 2, 3)
         Wanted wrists, mm: ahead, to the left, up.
-    pole : ndarray of shape (..., 3)
-        Where elbows bend to: outward, down and back, of the chest.
+    flare : array_like, (T, 2) or less
+        How far elbows stand out from straight below, radians.
     """
     shoulders = trunk.shoulders
     target = shoulders.mean(axis=1, keepdims=True) + turn(heading[:, None], places)
-    outward = SIDE_SIGN[:, None] * trunk.thorax[:, None, :, 1]
-    weights = np.moveaxis(np.broadcast_to(pole, (*shoulders.shape[:2], 3)), -1, 0)[..., None]
-    aside = weights[0] * outward - weights[1] * trunk.thorax[:, None, :, 2] - weights[2] * trunk.thorax[:, None, :, 0]
-    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, aside, ARM_REACH)
+    chest = trunk.thorax[:, None]
+    ahead = unit(np.stack([0.0 * SIDE_SIGN + _AHEAD[0], _AHEAD[1] * SIDE_SIGN, 0.0 * SIDE_SIGN + _AHEAD[2]], axis=-1))
+    # A hand that would pass through its shoulder goes round before it.
+    near = np.linalg.norm(target - shoulders, axis=-1, keepdims=True) / (trunk.body.upper_arm + trunk.body.forearm)
+    clear = _CLEARANCE[1] * smootherstep(1 - near / _CLEARANCE[0]) * (trunk.body.upper_arm + trunk.body.forearm)
+    target = target + clear * turn(chest, ahead)
+    along = unit(turn(np.swapaxes(chest, -1, -2), target - shoulders))
+    below = unit(-np.array([0.0, 0.0, 1.0]) + ahead[:, 2:] * ahead)
+    outward = SIDE_SIGN[:, None] * np.cross(below, ahead)
+    angle = np.broadcast_to(flare, shoulders.shape[:2])[..., None]
+    elbow = np.cos(angle) * below + np.sin(angle) * outward
+    share = np.sum(elbow * along, axis=-1, keepdims=True) / (1 + np.sum(ahead * along, axis=-1, keepdims=True))
+    pole = turn(chest, elbow - share * (ahead + along))
+    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole, ARM_REACH)

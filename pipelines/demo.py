@@ -13,7 +13,7 @@ from pipelines.predict import predict_videos
 from pipelines.progress import Reporter
 from pipelines.report import save_picture
 from pipelines.store import load_model, save_model
-from pipelines.synthesize import synthesize_with_progress
+from pipelines.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.train import train
 
 DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
@@ -24,7 +24,7 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     data, model_path = out / "data", out / "model.h5"
     out.mkdir(parents=True, exist_ok=True)
     reporter.say("1/4  a synthetic data set in the HumanEva-I format")
-    synthesize_with_progress(data, reporter, overwrite=True)
+    synthesize_with_progress(data, reporter, SynthRequest(overwrite=True))
     reporter.say("2/4  training")
     with resources.as_file(resources.files("configs") / "demo.toml") as config_path:
         model = train(data, load_config(config_path), reporter)

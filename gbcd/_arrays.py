@@ -83,6 +83,13 @@ def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
     return outputs
 
 
+def centre(X: Float64Array) -> Float64Array:
+    """Return the mean (d,) of the rows of X (n, d), whose sum may overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: Float64Array = X.mean(axis=0)
+    return mean if np.isfinite(mean).all() else (X / len(X)).sum(axis=0)
+
+
 def positive_number(value: object, name: str) -> float:
     """Return a positive, finite number as a float.
 

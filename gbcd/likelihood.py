@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
+import scipy.spatial.distance
 
 from gbcd._arrays import (
     Float64Array,
     IntArray,
     as_matrix,
     as_outputs,
+    centre,
     group_labels,
     positive_integer,
     positive_number,
@@ -38,6 +40,7 @@ NOISE_START = 0.1
 GAMMA_RANGE = 1e5
 """Each gamma stays within this factor of its data-driven start."""
 
+MAX_INPUT = 1e100
 MAX_ITERATIONS = 100
 MEDIAN_ROWS = 500
 
@@ -253,6 +256,13 @@ def draw_subset(n: int, subset: int, labels: IntArray | None, rng: np.random.Gen
 
 def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     inputs = as_matrix(X, "X")
+    largest = np.abs(inputs).max(axis=0)
+    if largest.max() > MAX_INPUT:
+        column = int(np.argmax(largest))
+        raise ValueError(
+            f"X reaches {largest[column]:.3g} in column {column}, too much for the squared distances that the start "
+            f"and the gradient need: divide it first (GBCDRegressor does, by default)."
+        )
     return inputs, as_outputs(Y, len(inputs))
 
 
@@ -279,7 +289,7 @@ def _check_request(
 
 def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Array, Float64Array, float]:
     """Return K, Kbar^-1 and log|Kbar|."""
-    K = kernel_matrix(kernel, X, X, X.mean(axis=0)).astype(np.float64, copy=False)
+    K = kernel_matrix(kernel, X, X, centre(X)).astype(np.float64, copy=False)
     np.fill_diagonal(K, kernel.diagonal(X))
     lower = cholesky_in_place(K + noise * np.eye(len(X)))
     log_determinant = 2 * float(np.log(np.diagonal(lower)).sum())
@@ -290,7 +300,8 @@ def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Arra
 def _parameter_gradient(
     kernel: Kernel, noise: float, X: Float64Array, K: Float64Array, slope: Float64Array
 ) -> Float64Array:
-    return np.append(kernel.parameter_gradient(X, K, slope), noise * np.trace(slope))
+    exact = kernel.for_inputs(X, centre(X))
+    return np.append(exact.parameter_gradient(X, K, slope), noise * np.trace(slope))
 
 
 def _score(objective: Objective, labels: IntArray | None) -> Score:
@@ -302,10 +313,8 @@ def _score(objective: Objective, labels: IntArray | None) -> Score:
 def _starts(name: str, X: Float64Array) -> list[Kernel]:
     """Return the kernels to fit one after the other."""
     some = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_ROWS)).astype(int)]
-    squares = np.einsum("ij,ij->i", some, some)
-    distances = squares[:, None] + squares - 2 * some @ some.T
-    apart = distances[np.triu_indices(len(some), 1)]
-    apart = apart[apart > 1e-12 * max(float(squares.max()), np.finfo(np.float64).tiny)]
+    apart = scipy.spatial.distance.pdist(some, "sqeuclidean")
+    apart = apart[apart > np.finfo(np.float64).tiny]
     gamma = 1 / float(np.median(apart)) if len(apart) else 1.0
     isotropic = SquaredExponential(gamma)
     return [isotropic] if name == "isotropic" else [isotropic, SquaredExponential(np.full(X.shape[1], gamma))]

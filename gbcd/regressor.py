@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, group_labels, positive_integer, standardisation
+from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
@@ -266,7 +266,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         points = self.scale_inputs(new_inputs(self, X))
         with worker_limit(thread_count(self.n_jobs)):
-            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
+            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, centre(self.X_train_))
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
             if not return_std:
                 return mean

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
+from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, centre, positive_number
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
 from gbcd._memory import auto_memory_budget
 from gbcd._products import locality_order, symmetric_product
@@ -112,8 +112,9 @@ class KernelSystem:
             raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
         if memory_budget != "auto" and not (isinstance(memory_budget, int | np.integer) and memory_budget >= 0):
             raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
-        self.kernel = kernel
         self.n = len(self.X)
+        self._origin: Float64Array = centre(self.X)
+        self.kernel = kernel.for_inputs(self.X, self._origin)
         self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
         self._codes_failed = False
@@ -121,11 +122,11 @@ class KernelSystem:
         self._matrix: FloatArray | None = None
         self._half: KeptTiles | None = None
         self._order: IntArray | None = None
-        self._origin: Float64Array = self.X.mean(axis=0)
-        self._diag = kernel.diagonal(self.X) + self.noise
-        self._spread = float(self._diag.max()) - self.noise
+        self._own = self.kernel.diagonal(self.X)
+        self._diag = self._own + self.noise
+        self._spread = float(self._own.max())
         # Beyond the rounding of a value evaluated in tile precision, digits are lost to cancellation.
-        magnitude = kernel.magnitude(self.X, self._origin)
+        magnitude = self.kernel.magnitude(self.X, self._origin)
         self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(self.X.shape[1]))
         coarse = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
         self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
@@ -227,7 +228,9 @@ class KernelSystem:
             columns = self.kernel.column_features(self.X[J], self._origin, np.float64)
             values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
             self.kernel_evaluations += values.size
-        values[I[:, None] == J[None, :]] += self.noise
+        # Not k(x, x) as the tile has it, from squares that cancel but for rounding.
+        row, column = np.nonzero(I[:, None] == J[None, :])
+        values[row, column] = self._diag[I[row]]
         return values
 
     def panel(self, I: IntArray, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
@@ -333,7 +336,7 @@ class KernelSystem:
         """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
         values = np.empty((self.n, self.n), dtype=dtype)
         self._fill_symmetric(values)
-        values.flat[:: self.n + 1] += self.noise
+        values.flat[:: self.n + 1] = self._diag
         return values
 
     def cross(self, X_new: Float64Array) -> Float64Array:
@@ -425,6 +428,8 @@ class KernelSystem:
             self._fill_tile(self.X[i], self.X[j], values)
         else:
             self._fill_tile(self.X[self._order[i]], self.X[self._order[j]], values)
+        if i.start == j.start:
+            np.fill_diagonal(values, self._own[i] if self._order is None else self._own[self._order[i]])
 
     def _fill_tile(self, A: Float64Array, B: Float64Array, values: FloatArray) -> None:
         # Features in the array's precision are made for each tile: a few per cent of its product, no memory.
@@ -444,6 +449,8 @@ class KernelSystem:
                 # is used so often that the difference shows as drift.
                 values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
                 self._fill_tile(self.X[i], self.X[j], values)
+                if i.start == j.start:
+                    np.fill_diagonal(values, self._own[i])
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

@@ -150,3 +150,20 @@ def test_the_scores_refuse_a_noise_that_cannot_be(small, noise):
         log_marginal_likelihood(SquaredExponential(1.0), noise, X, Y)
     with pytest.raises(ValueError, match="noise must be a positive number, not"):
         leave_group_out_score(SquaredExponential(1.0), noise, X, Y, np.arange(60) // 6)
+
+
+def test_groups_far_apart_have_the_likelihood_of_groups_that_do_not_see_each_other(small):
+    X, Y = small
+    X = np.round(X * 2**20) / 2**20
+    kernel = SquaredExponential([0.1, 0.5, 0.02, 0.3])
+    value, gradient = log_marginal_likelihood(kernel, 0.05, np.r_[X, X + 2.0**26], np.r_[Y, Y])
+    alone, slope = log_marginal_likelihood(kernel, 0.05, X, Y)
+    assert value == pytest.approx(2 * alone, rel=1e-10)
+    np.testing.assert_allclose(gradient, 2 * slope, rtol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e300])
+def test_inputs_too_large_to_start_from_are_refused_by_column(small, scale):
+    X, Y = small
+    with pytest.raises(ValueError, match=r"X reaches [\d.]+e\+\d+ in column 2, too much .* divide it first"):
+        fit_hyperparameters(X * [1, 1, scale, 1], Y)

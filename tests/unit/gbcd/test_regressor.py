@@ -370,3 +370,25 @@ def test_the_package_knows_no_images_files_or_command_lines():
     code = f"import sys, gbcd; print([m for m in {others} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
+@pytest.mark.parametrize(
+    ("apart", "parameters"),
+    [(1e7, {"gamma": 0.3, "input_scaling": None}), (1e12, {"gamma": 0.3, "input_scaling": None}), (1e7, {})],
+    ids=["1e7", "1e12", "scaled"],
+)
+def test_groups_far_apart_are_two_processes(dense, apart, parameters, solver):
+    near = np.linspace(0, 3, 65)[:, None]
+    y = np.r_[np.sin(3 * near[:, 0]), np.cos(2 * near[:, 0])]
+    X = np.r_[near, apart + near]
+    model = GBCDRegressor(noise=0.01, tol=1e-8, solver=solver, **{"gamma": 0.3 * X.var(), **parameters}).fit(X, y)
+    assert model.solve_result_.converged
+    standard = (y - y.mean()) / y.std()
+    K = dense(near, SquaredExponential(0.3), 0.0)
+    expected = [K @ np.linalg.solve(K + 0.01 * np.eye(65), part) for part in (standard[:65], standard[65:])]
+    variance = 1 - np.einsum("ij,ji->i", K, np.linalg.solve(K + 0.01 * np.eye(65), K))
+    mean, std = model.predict(X, return_std=True)
+    accuracy = max(1e-6, apart * 1e-15)
+    np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=accuracy)
+    np.testing.assert_allclose((std / y.std()) ** 2, np.r_[variance, variance], atol=10 * accuracy)

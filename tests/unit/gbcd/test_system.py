@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gbcd import KernelSystem, SquaredExponential
+from gbcd import KernelSystem, SquaredExponential, solve
 from gbcd.system import KnownColumns
 
 N = 700
@@ -92,9 +92,12 @@ def test_precision_is_raised_once(data):
     np.testing.assert_allclose(system.matmul(V), Kbar @ V, atol=1e-11)
 
 
-def test_inputs_far_out_start_in_float64():
-    X = np.linspace(0, 1e4, 50)[:, None]
-    assert KernelSystem(X, SquaredExponential(1.0), 0.1).dtype == np.float64
+def test_squares_that_cancel_too_much_for_float32_start_in_float64():
+    X, kernel = np.linspace(0, 150, 50)[:, None], SquaredExponential(1.0)
+    assert KernelSystem(X, kernel, 0.1).dtype == np.float64
+    assert KernelSystem(X / 3, kernel, 0.1).dtype == np.float32
+    # Farther out nothing is left to cancel: differences are taken, in float64 whatever the tile.
+    assert KernelSystem(1e3 * X, kernel, 0.1).dtype == np.float32
 
 
 def test_where_the_gradient_is_large(data):
@@ -154,3 +157,37 @@ def test_impossible_systems_are_refused(change, message):
     arguments = {"X": np.ones((3, 2)), "kernel": SquaredExponential(1.0), "noise": 0.1, **change}
     with pytest.raises(ValueError, match=message):
         KernelSystem(**arguments)
+
+
+@pytest.mark.parametrize("budget", [0, ALL], ids=["tiles", "kept"])
+@pytest.mark.parametrize("apart", [0.0, 1e7, 1e155, 1e300])
+def test_inputs_far_apart_on_the_kernels_scale_are_no_worse(problem, dense, budget, apart):
+    X, _, kernel, noise = problem(300)
+    near, far = X[:150], X[150:] + apart
+    Kbar = dense(np.r_[near, X[150:]], kernel, noise)
+    if apart:
+        # The groups do not see each other; from 1e155 on the second one is a single point.
+        Kbar[:150, 150:] = Kbar[150:, :150] = 0
+        Kbar[150:, 150:] = dense(far, kernel, noise) if apart < 1e100 else 1 + noise * np.eye(150)
+    system = KernelSystem(np.r_[near, far], kernel, noise, budget)
+    np.testing.assert_array_equal(system.diag(), 1 + noise)
+    np.testing.assert_allclose(system.dense(), Kbar, rtol=0, atol=1e-12)
+    everything = np.arange(300)
+    for values in (system.dense(), system.block(everything, everything)):
+        np.testing.assert_array_equal(np.diagonal(values), 1 + noise)
+    rng = np.random.default_rng(0)
+    V, Y = rng.standard_normal((2, 300, 2))
+    np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, rtol=0, atol=1e-4)
+    for solver in ("gbcd", "cholesky", "pcg", "gbcd-paper", "smo"):
+        result = solve(system, Y, solver, tol=1e-6, random_state=0)
+        assert result.converged
+        assert np.abs(Kbar @ result.coef - Y).max() <= 1.01e-6
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e308])
+def test_rows_that_see_nobody_have_their_own_output(scale):
+    X = scale * np.linspace(-1, 1, 2500)[:, None]
+    y = np.sin(np.arange(2500.0))
+    result = solve(KernelSystem(X, SquaredExponential(1.0), 0.25), y, random_state=0)
+    np.testing.assert_allclose(result.coef[:, 0], y / 1.25, atol=1e-4)

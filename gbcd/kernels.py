@@ -57,6 +57,25 @@ class Kernel(Protocol):
         """Return d(objective)/d(log parameters) (p,), given symmetric d(objective)/dK (n, n)."""
 
 
+def require_kernel(kernel: object, names: tuple[str, ...] = ()) -> None:
+    """Refuse what is neither a `Kernel` nor one of the names.
+
+    Raises
+    ------
+    ValueError
+        With the translation, for a kernel of scikit-learn.
+    """
+    if (isinstance(kernel, str) and kernel in names) or (isinstance(kernel, Kernel) and not isinstance(kernel, type)):
+        return
+    choice = ", ".join(map(repr, names)) + " or a gbcd.Kernel" if names else "a gbcd.Kernel"
+    hint = ""
+    if type(kernel).__module__.startswith("sklearn."):
+        hint = ": RBF(length_scale) of scikit-learn is gbcd.SquaredExponential(1 / (2 * length_scale**2))"
+    elif not isinstance(kernel, str) or kernel.lower() in ("rbf", "se", "gaussian"):
+        hint = ", e.g. gbcd.SquaredExponential(gamma)"
+    raise ValueError(f"kernel must be {choice}, not {kernel!r}{hint}.")
+
+
 class SquaredExponential:
     r"""The squared-exponential kernel, k(x, x') = exp(-sum_l gamma_l (x_l - x'_l)^2).
 
@@ -180,8 +199,8 @@ class _ByDifferences(SquaredExponential):
     """The same kernel for inputs far apart on its scale: differences first, in float64, then their squares.
 
     Nothing cancels, so k(x, x) is exactly 1 and every value is as exact as the inputs, however far out they lie; a
-    distance that overflows is a kernel value of zero. It takes twice the time of float64 products at d = 10, 20 times at
-    d = 300.
+    distance that overflows is a kernel value of zero. It takes twice the time of float64 products at d = 10, and 20
+    times at d = 300.
     """
 
     def for_inputs(self, X: FloatArray, origin: Float64Array) -> SquaredExponential:  # noqa: ARG002 - the protocol's

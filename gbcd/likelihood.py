@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from gbcd._arrays import (
 )
 from gbcd._dense import cholesky_in_place, inverse_from_cholesky, matmul
 from gbcd._tiles import blas_threads, kernel_matrix
-from gbcd.kernels import Kernel, SquaredExponential
+from gbcd.kernels import Kernel, SquaredExponential, require_kernel
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,8 @@ GAMMA_RANGE = 1e5
 MAX_INPUT = 1e100
 MAX_ITERATIONS = 100
 MEDIAN_ROWS = 500
+
+KERNELS = ("ard", "isotropic")
 
 Score = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
 Objective = Literal["marginal", "leave_group_out"]
@@ -187,7 +189,7 @@ def fit_hyperparameters(
     kernel : {"ard", "isotropic"} or Kernel
         A `Kernel` is the start itself.
     subset : int
-        Rows used, at most n.
+        Rows used, 2 at least and n at most.
     groups : int array (n,), optional
         Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then takes one row of
         each group at most, as near-duplicates drive the noise to zero.
@@ -208,7 +210,7 @@ def fit_hyperparameters(
     Raises
     ------
     ValueError
-        For an unknown kernel or objective, missing groups, a subset below 1 or of a single group where two are needed,
+        For an unknown kernel or objective, missing groups, a subset below 2 or of a single group where two are needed,
         or a noise that is not positive.
     """
     started = time.perf_counter()
@@ -254,6 +256,20 @@ def draw_subset(n: int, subset: int, labels: IntArray | None, rng: np.random.Gen
     return np.sort(rng.choice(rows, subset, replace=False))
 
 
+def check_names(kernel: object, subset: object, objective: object) -> None:
+    """Refuse a kernel, subset or objective that no fit can have, whether one follows or not.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    require_kernel(kernel, KERNELS)
+    positive_integer(subset, "subset", least=2)
+    if objective not in get_args(Objective):
+        raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
+
+
 def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     inputs = as_matrix(X, "X")
     largest = np.abs(inputs).max(axis=0)
@@ -276,13 +292,9 @@ def _members(labels: IntArray) -> list[IntArray]:
 def _check_request(
     kernel: str | Kernel, subset: int, labels: IntArray | None, objective: str, fit_kernel: bool
 ) -> None:
-    if not isinstance(kernel, Kernel) and kernel not in ("ard", "isotropic"):
-        raise ValueError(f"kernel must be 'ard', 'isotropic' or a Kernel, not {kernel!r}.")
+    check_names(kernel, subset, objective)
     if not fit_kernel and not isinstance(kernel, Kernel):
         raise ValueError("fit_kernel=False needs a Kernel to hold.")
-    positive_integer(subset, "subset")
-    if objective not in ("marginal", "leave_group_out"):
-        raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
     if objective == "leave_group_out" and (labels is None or labels.max() < 1):
         raise ValueError("objective='leave_group_out' needs groups, at least two of them: one label for each row.")
 

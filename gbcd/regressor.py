@@ -22,10 +22,10 @@ from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
 from gbcd.sampling import posterior_deviations
 from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.solvers import get_solver, solve
-from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
+from gbcd.solvers import solve
+from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
 from gbcd.solvers.result import Callback
-from gbcd.system import KernelSystem, Precision
+from gbcd.system import KernelSystem, Precision, check_tiles
 from gbcd.variance import Variances
 
 
@@ -203,8 +203,9 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        # A wrong name is noticed before the minutes that hyperparameters take.
-        get_solver(self.solver)
+        # A wrong parameter is noticed before the minutes that hyperparameters take.
+        check_options(self.solver, self.tol, self.block_size, self.max_passes, self.max_time, self.checkpoint_seconds)
+        check_tiles(self.memory_budget, self.precision)
         request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
         inputs, outputs = training_data(self, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))

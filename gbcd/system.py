@@ -7,7 +7,9 @@ replaces `KernelSystem` alone.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
 from gbcd._memory import auto_memory_budget
 from gbcd._products import locality_order, symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
-from gbcd.kernels import Kernel
+from gbcd.kernels import Kernel, require_kernel
 
 WORKSPACE_BYTES = 32 << 20
 """Set aside for tiles and selection before K may be kept."""
@@ -60,6 +62,24 @@ class KnownColumns(NamedTuple):
     values: FloatArray
 
 
+def check_tiles(memory_budget: object, precision: object) -> None:
+    """Refuse a memory budget or a precision that `KernelSystem` does not know.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    if precision not in ("mixed", "float64"):
+        raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
+    if isinstance(memory_budget, str) and memory_budget == "auto":
+        return
+    number = isinstance(memory_budget, Real) and not isinstance(memory_budget, bool | np.bool_)
+    # 1e8 is a number of bytes, 0.5 is none.
+    if not (number and 0 <= memory_budget < np.inf and memory_budget == int(memory_budget)):  # type: ignore[operator, call-overload]
+        raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
+
+
 def squared_norms(G: Float64Array) -> Float64Array:
     """Return |g_i|^2 over the outputs of each row of G (n, q): shape (n,)."""
     norms: Float64Array = np.einsum("ij,ij->i", G, G)
@@ -72,14 +92,16 @@ class KernelSystem:
     Parameters
     ----------
     X : array (n, d)
-        Inputs, as scaled for the kernel.
+        Inputs, as scaled for the kernel. A C-ordered float64 array is not copied: a solver refuses the system once its
+        values have been changed.
     kernel : Kernel
     noise : float
         sigma^2, the noise variance on Kbar's diagonal, positive.
     memory_budget : int or "auto"
         Bytes that may be held for kernel values. K is kept (in tile precision, and then never
         evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
-        available memory, at most 4 GiB.
+        available memory, at most 4 GiB. Zero keeps nothing; below some 10 MB little else happens, as the workspace and
+        a small coarse block are taken in any case.
     precision : {"mixed", "float64"}
         "mixed" evaluates tiles in float32 where the noise and the spread of the inputs allow; residuals
         and factorizations are float64 in both.
@@ -95,7 +117,8 @@ class KernelSystem:
     Raises
     ------
     ValueError
-        For empty or non-finite X, a noise that is not positive, or an unknown precision or budget.
+        For empty, non-finite, complex or sparse X, what is no kernel, a noise that is not positive, or an unknown
+        precision or budget.
     """
 
     def __init__(
@@ -108,10 +131,9 @@ class KernelSystem:
     ) -> None:
         self.X = as_matrix(X, "X")
         self.noise = positive_number(noise, "noise")
-        if precision not in ("mixed", "float64"):
-            raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
-        if memory_budget != "auto" and not (isinstance(memory_budget, int | np.integer) and memory_budget >= 0):
-            raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
+        require_kernel(kernel)
+        check_tiles(memory_budget, precision)
+        self._checksum = zlib.crc32(self.X.data)
         self.n = len(self.X)
         self._origin: Float64Array = centre(self.X)
         self.kernel = kernel.for_inputs(self.X, self._origin)
@@ -158,6 +180,17 @@ class KernelSystem:
         if self._half is not None and self._half.dtype == CODED:
             return float(np.sqrt(self._half.code_variance)) or CODE_ERROR * self._spread
         return self.tile_error
+
+    def require_unchanged(self) -> None:
+        """Refuse to go on where the caller has changed X in place: half of the tiles would still be of the old values.
+
+        Raises
+        ------
+        ValueError
+            If X differs from what it was.
+        """
+        if zlib.crc32(self.X.data) != self._checksum:
+            raise ValueError("X has been changed since the KernelSystem was made: make another one, or give it a copy.")
 
     def keep_whole(self) -> bool:
         """Keep all of K in tile precision from now on, if it fits the memory budget; return whether it is kept.

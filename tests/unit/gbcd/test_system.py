@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+import scipy.sparse
+from sklearn.gaussian_process.kernels import RBF
 
-from gbcd import KernelSystem, SquaredExponential, solve
+from gbcd import KernelSystem, SquaredExponential, predictive_variance, solve
 from gbcd.system import KnownColumns
 
 N = 700
@@ -138,6 +140,34 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
     np.testing.assert_allclose(values, Kbar - noise * np.eye(N), rtol=0, atol=6.1e-8)  # half a unit of float32 at 1
 
 
+@pytest.mark.parametrize("budget", [1e8, np.float32(1e8), np.int64(10**8), 10, 0])
+def test_a_budget_is_any_whole_number_of_bytes(data, budget):
+    X, kernel, noise, Kbar = data
+    system = KernelSystem(X, kernel, noise, budget)
+    assert system.memory_budget == int(budget)
+    assert system.keep_whole() == (budget > 10)
+    y = np.sin(np.arange(float(N)))
+    assert np.abs(Kbar @ solve(system, y, random_state=0).coef[:, 0] - y).max() <= 1.01e-4
+
+
+def test_inputs_that_were_changed_are_noticed(data):
+    X, kernel, noise, _ = data
+    X = X.copy()
+    system = KernelSystem(X, kernel, noise)
+    solve(system, X[:, 0], random_state=0)
+    X[5], X[6] = X[6].copy(), X[5].copy()
+    for use in (lambda: solve(system, X[:, 0]), lambda: predictive_variance(system, X[:3])):
+        with pytest.raises(ValueError, match="X has been changed since the KernelSystem was made: make another one"):
+            use()
+    X[5], X[6] = X[6].copy(), X[5].copy()
+    assert solve(system, X[:, 0], random_state=0).converged
+    # What had to be converted is a copy already.
+    single = X.astype(np.float32)
+    copied = KernelSystem(single, kernel, noise)
+    single[:] = 0
+    assert solve(copied, X[:, 0], random_state=0).converged
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -147,6 +177,17 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
         ({"noise": "a"}, "noise must be a positive number, not a"),
         ({"precision": "float16"}, "'mixed' or 'float64', not 'float16'"),
         ({"memory_budget": -1}, "number of bytes, not -1"),
+        ({"memory_budget": True}, "number of bytes, not True"),
+        ({"memory_budget": 0.5}, "number of bytes, not 0.5"),
+        ({"memory_budget": np.inf}, "number of bytes, not inf"),
+        ({"memory_budget": None}, "number of bytes, not None"),
+        ({"memory_budget": "all"}, "number of bytes, not 'all'"),
+        ({"kernel": "ard"}, "kernel must be a gbcd.Kernel, not 'ard'"),
+        ({"kernel": RBF(2.0)}, r"RBF\(length_scale\) of scikit-learn is gbcd.SquaredExponential\(1 / \(2 \* length"),
+        ({"X": np.ones((3, 2)) + 1j}, "Complex data not supported: give the real part of X"),
+        ({"X": scipy.sparse.eye(3)}, r"X is sparse, and only dense arrays are taken: give X.toarray\(\)"),
+        ({"X": [[10**400, 1]]}, "X holds an integer beyond 1.8e308"),
+        ({"X": [[object(), 1]]}, "X must hold numbers"),
         ({"X": np.ones(3)}, "two dimensions"),
         ({"X": np.ones((0, 3))}, "X is empty"),
         ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X contains NaN at row 1, column 1"),

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, group_labels, positive_integer, standardisation
+from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
@@ -22,10 +22,10 @@ from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
 from gbcd.sampling import posterior_deviations
 from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.solvers import get_solver, solve
-from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
+from gbcd.solvers import solve
+from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
 from gbcd.solvers.result import Callback
-from gbcd.system import KernelSystem, Precision
+from gbcd.system import KernelSystem, Precision, check_tiles
 from gbcd.variance import Variances
 
 
@@ -203,8 +203,9 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        # A wrong name is noticed before the minutes that hyperparameters take.
-        get_solver(self.solver)
+        # A wrong parameter is noticed before the minutes that hyperparameters take.
+        check_options(self.solver, self.tol, self.block_size, self.max_passes, self.max_time, self.checkpoint_seconds)
+        check_tiles(self.memory_budget, self.precision)
         request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
         inputs, outputs = training_data(self, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))
@@ -266,7 +267,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         points = self.scale_inputs(new_inputs(self, X))
         with worker_limit(thread_count(self.n_jobs)):
-            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
+            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, centre(self.X_train_))
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
             if not return_std:
                 return mean

@@ -20,6 +20,7 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
+from pose._whole_frames import UnknownFrameError, WholeFrames
 from pose.errors import DataError
 from pose.silhouette import as_mask
 
@@ -103,7 +104,8 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
     Warns
     -----
     UserWarning
-        If the file ends before the count it announces, naming the frame.
+        If the file ends before the count it announces, naming the frame, or frames inside it are damaged or lost: they
+        do not come, and the others keep their index.
     """
     path = Path(path)
     frames = _decode_stills(path) if path.is_dir() else _decode_video(path)
@@ -260,33 +262,36 @@ def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFram
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
         rate = float(stream.average_rate or stream.guessed_rate or _STILL_RATE)
-        index = 0
-        start = None
-        shape = None
+        start = shape = None
+        n_decoded = 0
         fault = ""
-        frames = container.decode(stream)
+        frames = WholeFrames(path, container, stream)
         # One for all frames: to make the conversion's tables anew for each takes longer than to decode it.
         reformatter = VideoReformatter()
         while True:
             try:
-                frame = next(frames)
+                index, frame = next(frames)
             except StopIteration:
+                break
+            except UnknownFrameError:
+                fault = " (damaged behind it: which frames are lost is not known, and the rest is left out)"
                 break
             except av.FFmpegError as error:
                 fault = f" ({error.strerror or error})"
                 break
-            time = float(frame.time) if frame.time is not None else index / rate
-            start = time if start is None else start
+            time = float(frame.time) if frame.time is not None and not frames.renumbered else index / rate
+            start = time - index / rate if start is None else start  # the first frames may be damaged
             has_alpha = keep_alpha and any(part.is_alpha for part in frame.format.components)
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
             yield VideoFrame(index, time - start, image)
-            index += 1
-        if index == 0:
+            n_decoded += 1
+        fault = fault or " (what is behind is damaged)" * frames.damaged
+        if n_decoded == 0:
             raise DataError(f"{path}: no frame could be decoded{fault}")
-        if fault or index < stream.frames:
+        if fault or frames.n_whole < stream.frames:
             announced = f" of the {stream.frames} announced" if stream.frames else ""
-            warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=3)
+            warnings.warn(f"{path}: ends after frame {frames.n_whole}{announced}{fault}", stacklevel=3)
 
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:

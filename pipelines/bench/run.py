@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4
 from pipelines.bench.cell import Cell, Run, Size, Table
+from pipelines.bench.lock import locked
 from pipelines.bench.machine import describe_machine
 from pipelines.bench.pictures import save_figure
 from pipelines.bench.problems import Catalogue
@@ -108,12 +109,13 @@ def run_benchmark(
     out.mkdir(parents=True, exist_ok=True)
     sheets: list[Sheet] = []
     failed = 0
-    for each in BENCHMARKS if name == ALL else [name]:
-        # Quick ones share a process: starting one takes longer than most of their cells.
-        with MeasuringProcess(fresh=size == "full") as process:
-            session = _Session(each, SIZES[size], Catalogue(data, out / FITS, reporter), out, overwrite)
-            failed += session.measure(process, reporter, data, repeat, limit)
-        sheets += session.sheets
+    with locked(out):
+        for each in BENCHMARKS if name == ALL else [name]:
+            # Quick ones share a process: starting one takes longer than most of their cells.
+            with MeasuringProcess(fresh=size == "full") as process:
+                session = _Session(each, SIZES[size], Catalogue(data, out / FITS, reporter), out, overwrite)
+                failed += session.measure(process, reporter, data, repeat, limit)
+            sheets += session.sheets
     return sheets, failed
 
 

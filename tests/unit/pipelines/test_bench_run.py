@@ -11,6 +11,7 @@ from pipelines import cli
 from pipelines.bench import run as bench
 from pipelines.bench import solvers
 from pipelines.bench.cell import Cell, Column, Comparison, Row, Run, Table
+from pipelines.bench.lock import locked
 from pipelines.bench.peers import PEERS
 from pipelines.bench.pictures import panels
 from pipelines.bench.problems import Catalogue
@@ -264,3 +265,10 @@ def test_results_keep_the_cells_of_other_tables(tmp_path):
     again = Results(tmp_path / "b-full.json", heading, overwrite=False)
     assert again.runs(cell("a")) == [Run("done", 1.0, {"value": 1.0})]
     assert again.runs(cell("b")) == []
+
+
+def test_a_second_run_in_the_folder_measures_nothing(start):
+    start(cell("a"))
+    with locked(start.out), pytest.raises(UsageError, match="another run measures here"):
+        start(cell("a"), cell("b"))
+    assert start(cell("a"), cell("b"))[2] == ["b"]

@@ -96,7 +96,8 @@ def read_samples(path: Path, constants: bool = False) -> Samples:
 
 
 def _read_npz(path: Path) -> Samples:
-    with np.load(path, allow_pickle=False) as held:
+    # Opened here, as NumPy leaves a file open that is no whole archive.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
         return _named(path, {name: held[name] for name in held.files})
 
 

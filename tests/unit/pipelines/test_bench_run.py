@@ -183,6 +183,13 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
     assert code == 1
     assert "RuntimeError: [red] a|b: bad" in out
     assert err.splitlines()[-1] == "error: 1 of the measurements failed; the tables say how"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "arm8.csv").write_text("1,2\n3,4\n")
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("a", 1.0)))
+    code, out, err = command("fakes", "--out", tmp_path / "results", "--data", tmp_path / "data")
+    assert code == 1
+    fault = f"{tmp_path / 'data'}: the file arm8 is left out, as a problem of the benchmarks has its name; rename it"
+    assert err.splitlines() == [f"error: {fault}", f"error: left out: {fault}"]
 
 
 def test_medians_of_numbers_words_and_truths():

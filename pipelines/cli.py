@@ -340,16 +340,20 @@ def bench(
     from pipelines.bench.run import run_benchmark
 
     with reporting() as reporter:
-        sheets, failed = run_benchmark(
+        outcome = run_benchmark(
             name, out, reporter, size=size, data=data, repeat=repeat, limit=limit, overwrite=overwrite
         )
-    for filled in sheets:
+    for filled in outcome.sheets:
         print_table(screen_table(filled))
         print("\n".join(below(filled)), end="\n\n")
     print(LEGEND)
     print(f"tables  {out / 'RESULTS.md'}")
-    if failed:
-        notes.print(f"error: {failed} of the measurements failed; the tables say how", style="red")
+    reporter = ConsoleReporter(notes)
+    if outcome.failed:
+        reporter.fault(f"{outcome.failed} of the measurements failed; the tables say how")
+    for fault in outcome.left_out:  # said when it was found, which is long ago by now
+        reporter.fault(f"left out: {fault}")
+    if outcome.failed or outcome.left_out:
         raise typer.Exit(EXIT_FAILURE)
 
 

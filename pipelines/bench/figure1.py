@@ -14,6 +14,7 @@ SAMPLES = {"full": 10_000, "quick": 1_500}
 INPUTS, NEIGHBOURS = 100, 50
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 SYSTEMS = {"outputs": "means, Kbar alpha = y", "kernel": "a variance, Kbar z = k_*"}
+DRAWN = ("near", "far", "near_share", "far_share")
 CORRELATE = "pipelines.bench.traces:correlate_neighbours"
 
 

@@ -25,6 +25,7 @@ METHODS_SHOWN = (*PAPER, "gbcd")
 RESOLUTION = 1e-7
 """Part of the lowest objective down to which pictures show what is above it."""
 
+DRAWN = ("iteration", "time", "norm", "objective", "error")
 FOLLOW = "pipelines.bench.traces:follow_solve"
 
 

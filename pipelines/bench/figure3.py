@@ -13,6 +13,7 @@ from pipelines.bench.results import Results
 from pipelines.bench.rows import ITERATIONS, PASSES, Rows
 
 SAMPLES = {"full": 10_000, "quick": 3_000}
+DRAWN = ("iteration", "norm", "objective")
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 
 

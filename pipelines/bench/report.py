@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as ScreenTable
@@ -118,23 +119,27 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def write_markdown(path: Path, results: list[dict[str, Any]]) -> None:
-    """Write all benchmarks' tables to one file.
+class Section(Protocol):
+    """What RESULTS.md shows of a benchmark: `StoredResults` is one."""
 
-    Parameters
-    ----------
-    path : Path
-    results : list of dict
-        As `read_results` returns them.
-    """
+    benchmark: str
+    size: str
+    version: str
+    machine: dict[str, str]
+    figure: str
+    tables: list[Sheet]
+
+
+def write_markdown(path: Path, results: Sequence[Section]) -> None:
+    """Write all benchmarks' tables to one file."""
     parts = ["# Benchmarks", LEGEND]
     for held in results:
-        command = f"pose bench {held['benchmark']} --size {held['size']}"
-        machine = ", ".join(f"{name} {value}" for name, value in held["machine"].items())
-        parts.append(f"## {held['benchmark']}, {held['size']}")
-        parts.append(f"`{command}`, version {held['version']}; {machine}.")
-        if held["figure"] and (path.parent / held["figure"]).is_file():
-            parts.append(f"![{held['benchmark']}]({held['figure']})")
-        parts += [markdown_table(Sheet(**table)) for table in held["tables"]]
+        command = f"pose bench {held.benchmark} --size {held.size}"
+        machine = ", ".join(f"{name} {value}" for name, value in held.machine.items())
+        parts.append(f"## {held.benchmark}, {held.size}")
+        parts.append(f"`{command}`, version {held.version}; {machine}.")
+        if held.figure and (path.parent / held.figure).is_file():
+            parts.append(f"![{held.benchmark}]({held.figure})")
+        parts += [markdown_table(table) for table in held.tables]
     with atomic_path(path) as temporary:
         temporary.write_text("\n\n".join(parts) + "\n")

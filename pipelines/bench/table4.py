@@ -30,10 +30,11 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     make = Rows(catalogue, size == "quick")
     sets = catalogue.names if size == "full" else ()
     rows: list[Row] = []
-    for problem in (*SIMULATED[size], *(name for name in sets if name not in SIMULATED[size])):
+    for problem in (*SIMULATED[size], *sets):
         n = SAMPLES[size]
-        if problem not in SIMULATED[size]:
-            n = min(catalogue.most(problem, MAX_SHARE), LIMITS.get(problem, catalogue.most(problem, MAX_SHARE)))
+        if problem in sets:
+            most = 0 if catalogue.missing(problem) else catalogue.most(problem, MAX_SHARE)
+            n = min(most, LIMITS.get(problem, most))
         shared: dict[str, Any] = {"n_test": TEST_SAMPLES[size], "n_variances": VARIANCE_SAMPLES[size]}
         for method in METHODS:
             parameters = shared | {"method": method, "n_regressors": REGRESSORS[size]}

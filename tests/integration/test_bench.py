@@ -1,19 +1,22 @@
 """All quick benchmarks: the tables come out, and what the paper claims holds at their size."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from pipelines.bench.cell import Cell
 from pipelines.bench.results import Results
 from pipelines.bench.run import BENCHMARKS, run_benchmark
+from pipelines.bench.stored import read_results
 from pipelines.progress import Silent
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("bench")
-    assert run_benchmark("all", out, Silent(), size="quick", limit=120)[1] == 0
+    outcome = run_benchmark("all", out, Silent(), size="quick", limit=120)
+    assert (outcome.failed, outcome.left_out) == (0, [])
     return out
 
 
@@ -111,3 +114,9 @@ def test_figure_3_the_greedy_block_brings_most_the_gradient_block_least(measures
     runs = {key[2]: run["objective"] for key, run in measures("figure3").items()}
     assert runs["gbcd-paper"] < runs["bcdg"]
     assert runs["bcdc"] < runs["bcdg"]
+
+
+def test_the_results_in_the_repository_are_read():
+    folder = Path(__file__).parents[2] / "docs" / "benchmarks"
+    for name in BENCHMARKS:
+        assert read_results(folder / f"{name}-full.json").benchmark == name

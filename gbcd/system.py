@@ -224,6 +224,10 @@ class KernelSystem:
             self._product_rows, self._product_columns = self._rows[self._order], self._columns[self._order]
         self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)
 
+    def keep_nothing(self) -> None:
+        """Give back what is kept of K."""
+        self._matrix = self._half = None
+
     @property
     def code_rounding(self) -> float:
         """Norm of the rounding errors of 16-bit codes over the noise.

@@ -7,6 +7,7 @@ from gbcd.likelihood import (
     leave_group_out_score,
     log_marginal_likelihood,
 )
+from gbcd.local_variance import LocalVariances
 from gbcd.regressor import GBCDRegressor
 from gbcd.sampling import posterior_deviations
 from gbcd.selection import (
@@ -36,6 +37,7 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
     "Prefit",

@@ -74,7 +74,7 @@ class Catalogue:
     """
 
     def __init__(self, folder: Path | None, fits: Path, reporter: Reporter) -> None:
-        self._folder, self._fits, self._reporter = folder, fits, reporter
+        self.folder, self._fits, self._reporter = folder, fits, reporter
         self._known: dict[str, dict[str, Any]] = {}
         self._rows: dict[str, int] = {}
         self._missing: dict[str, str] = {}
@@ -134,7 +134,7 @@ class Catalogue:
 
     def _look_up(self, name: str) -> str:
         """Learn what there is to know of a file, and return what is wrong with it."""
-        folder, stem = self._folder, _file_stem(name)
+        folder, stem = self.folder, _file_stem(name)
         try:
             if folder is None or (path := find(folder, stem)) is None:
                 return f"needs --data with {stem}.npz, .csv or .mat"

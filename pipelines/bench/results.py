@@ -126,6 +126,8 @@ class Results:
 
     def summary(self, row: Row) -> Run | None:
         """Return the medians of a row's measurements, or how it failed; None where nothing is known yet."""
+        if row.quoted:
+            return Run("done", 0.0, {**row.quoted, "remark": row.missing})
         if row.cell is None:
             return Run("unavailable", 0.0, remark=row.missing)
         runs = self.runs(row.cell)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4, table5
+from pipelines.bench import figure1, figure2, figure3, figure4, shapes, solvers, table2, table3, table4, table5
 from pipelines.bench.cell import Cell, Run, Size, Table
 from pipelines.bench.lock import locked
 from pipelines.bench.machine import describe_machine
@@ -42,6 +42,8 @@ class Benchmark:
         The arrays of each cell that it needs.
     prepare : callable or None
         Makes, in the folder of results, the folder of data that the cells get, from the one that was given.
+    lacks : callable
+        Takes the folder of data; returns what it needs to make any sense and does not find there.
     """
 
     summary: str
@@ -49,6 +51,7 @@ class Benchmark:
     draw: Callable[[list[Table], Results], Figure] | None = None
     drawn: tuple[str, ...] = ()
     prepare: Callable[[Size, Path, Path | None, Reporter], Path] | None = None
+    lacks: Callable[[Path | None], str] = lambda folder: ""  # noqa: ARG005
 
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -63,6 +66,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "figure3": Benchmark("gradient norm and objective against iterations", figure3.tables, figure3.draw, figure3.DRAWN),
     "figure4": Benchmark("training time against the number of samples", figure4.tables, figure4.draw),
     "solvers": Benchmark("all solvers: kernel passes, time, memory, exactness", solvers.tables),
+    "shapes": Benchmark("retrieval of the MPEG-7 silhouettes", shapes.tables, lacks=shapes.lacks),
 }
 
 
@@ -140,7 +144,7 @@ def run_benchmark(
     sheets: list[Sheet] = []
     failed = 0
     with locked(out):
-        for each in BENCHMARKS if name == ALL else [name]:
+        for each in _asked_for(name, data, reporter):
             try:
                 folder = _prepared(each, SIZES[size], out, data, noting, alone=name != ALL)
                 session = _Session(each, SIZES[size], Catalogue(folder, out / FITS, noting), out, overwrite)
@@ -248,6 +252,18 @@ def _check(name: str, size: str, data: Path | None, repeat: int, limit: float, o
         raise UsageError(f"--limit {limit:g}: must be a number of seconds above 0")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: is a file, a folder is needed")
+
+
+def _asked_for(name: str, data: Path | None, reporter: Reporter) -> list[str]:
+    """Return the benchmarks to run: of all, those that have what they need."""
+    lacking = {each: lack for each in BENCHMARKS if (lack := BENCHMARKS[each].lacks(data))}
+    if name == ALL:
+        for each, lack in lacking.items():
+            reporter.say(f"{each}: left out, {lack}")
+        return [each for each in BENCHMARKS if each not in lacking]
+    if name in lacking:
+        raise UsageError(f"{name}: {lacking[name]}")
+    return [name]
 
 
 def _cells(tables: list[Table]) -> list[tuple[str, Cell]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pose import HistoSC
 from pose.skeleton import Skeleton
 
@@ -52,7 +53,18 @@ class PoseModel:
         return self.config.data.target_frame
 
     def predict(self, histograms: Histograms) -> Poses:
-        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words)."""
+        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words); of all views side by side, if need be.
+
+        Raises
+        ------
+        UsageError
+            If the histograms are of single views and the model needs all of its cameras at once.
+        """
+        if self.config.data.views == "concatenated" and histograms.shape[1] == len(self.histosc.codebook_.centers_):
+            raise UsageError(
+                f"this model tells one pose from {', '.join(self.config.data.cameras)} together, not from one video: "
+                'train one with views = "single" and fuse its poses'
+            )
         return self._as_poses(np.asarray(self.gp.predict(histograms)))
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.config import Config
+from pipelines.config import BEFORE_THE_SETTING, Config
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pose import Codebook, HistoSC
@@ -104,13 +104,14 @@ def _check_format(path: Path, file: Any) -> None:
 
 
 def _read(file: Any) -> PoseModel:
-    config = Config.model_validate_json(file.attrs["config"])
+    config = _config(json.loads(file.attrs["config"]))
     names, parents = (json.loads(file["skeleton"].attrs[key]) for key in ("names", "parents"))
     skeleton = Skeleton(tuple(map(str, names)), tuple(map(int, parents)))
     _expect_tree(skeleton)
     codebook = Codebook.from_centers(file["histosc"]["centers"][:], config.random_state)
     gp, mpgp = _read_state(file["gp"]), _read_state(file["mpgp"])
-    n_words, n_outputs = len(codebook.centers_), 3 * len(skeleton)
+    n_outputs = 3 * len(skeleton)
+    n_words = len(codebook.centers_) * (len(config.data.cameras) if config.data.views == "concatenated" else 1)
     mean_pose = file["mean_pose"][:]
     _expect("mean_pose", mean_pose, (len(skeleton), 3))
     for name, shape in {
@@ -146,13 +147,25 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name}/x_scale must be positive")
     return PoseModel(
         config,
-        HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),
+        HistoSC.from_codebook(
+            codebook,
+            n_points=config.descriptor.n_points,
+            assignment=config.descriptor.assignment,
+            hellinger=config.descriptor.hellinger,
+        ),
         GBCDRegressor.from_state(gp),
         MatchingPursuitGP.from_state(mpgp),
         mean_pose,
         skeleton,
         summary,
     )
+
+
+def _config(content: Any) -> Config:
+    """The settings of a file, with what held before there was a setting."""
+    for section, values in BEFORE_THE_SETTING.items():
+        content[section] = values | content[section]
+    return Config.model_validate(content)
 
 
 def _expect_tree(skeleton: Skeleton) -> None:

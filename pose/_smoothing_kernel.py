@@ -43,7 +43,8 @@ def _gain(P: Float, lasting: float, white: float, G: Float) -> float:
     d = P.shape[0]
     for i in range(d):
         G[i] = P[i, 0] + P[i, d - 1] * lasting
-    return G[0] + G[d - 1] * lasting + white
+    variance: float = G[0] + G[d - 1] * lasting + white
+    return variance
 
 
 @numba.njit(cache=True, nogil=True)

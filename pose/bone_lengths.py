@@ -89,7 +89,8 @@ def with_bone_lengths(series: PoseSeries, lengths: ArrayLike, strength: float = 
 
 def _outwards(skeleton: Skeleton) -> list[int]:
     """The bones' indices, each after that of its parent."""
-    placed, order = {skeleton.root}, []
+    placed = {skeleton.root}
+    order: list[int] = []
     while len(order) < len(skeleton.bones):
         for bone, (parent, child) in enumerate(skeleton.bones):
             if parent in placed and child not in placed:

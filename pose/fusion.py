@@ -186,7 +186,8 @@ def _flags(joints: FloatArray, flags: NDArray[np.int64]) -> NDArray[np.int64]:
     """What is wrong with a frame in every camera that found a person; if none did, what any says."""
     found = np.isfinite(joints[:, :, 0, 0])
     common = np.bitwise_and.reduce(np.where(found, flags, -1), axis=0)
-    return np.where(found.any(axis=0), common, np.bitwise_or.reduce(flags, axis=0)).astype(np.int64)
+    any_says = np.bitwise_or.reduce(flags, axis=0)
+    return np.asarray(np.where(found.any(axis=0), common, any_says), dtype=np.int64)
 
 
 def _provenance(views: Sequence[View]) -> dict[str, str]:

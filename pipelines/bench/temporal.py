@@ -1,7 +1,7 @@
 """What smoothing, several views and bone lengths are worth on predicted poses.
 
-``python -m pipelines.bench.temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts
-Validate with exact standard deviations, and prints mean joint errors and how often the intervals hold the truth.
+``python -m pipelines.bench.temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
+predicts Validate with exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
 Standard deviations are first multiplied by one number, which each subject gets from the others' errors.
 """
 
@@ -64,7 +64,7 @@ class Row:
 
 
 def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) -> list[Recording]:
-    """Predictions (n, 15, 3) of samples by trial and camera, standard deviations scaled by the other subjects' errors."""
+    """Predictions (n, 15, 3) by trial and camera, their standard deviations scaled by the other subjects' errors."""
     scale = np.ones(len(samples))
     for subject in np.unique(samples.subject):
         others = samples.subject != subject

@@ -96,14 +96,7 @@ class _Training:
         settings = self.config.descriptor
         images = samples.edges[:: settings.codebook_stride]
         self.reporter.progress("codebook", 0, 1)
-        histosc = HistoSC(
-            settings.n_points,
-            settings.n_words,
-            random_state=self.config.random_state,
-            n_jobs=N_WORKERS,
-            assignment=settings.assignment,
-            hellinger=settings.hellinger,
-        ).fit(list(images))
+        histosc = new_histosc(self.config).fit(list(images))
         self.reporter.progress("codebook", 1, 1)
         self.reporter.say(f"codebook: {len(histosc.codebook_.centers_)} words from {len(images)} images")
         return histosc
@@ -199,6 +192,19 @@ class _Training:
             "n_regressors": len(mpgp.coef_),
             "seconds": self.seconds,
         }
+
+
+def new_histosc(config: Config) -> HistoSC:
+    """The descriptor of the settings, without words yet."""
+    settings = config.descriptor
+    return HistoSC(
+        settings.n_points,
+        settings.n_words,
+        random_state=config.random_state,
+        n_jobs=N_WORKERS,
+        assignment=settings.assignment,
+        hellinger=settings.hellinger,
+    )
 
 
 def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:

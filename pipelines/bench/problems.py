@@ -87,11 +87,6 @@ class Catalogue:
                 )
 
     @property
-    def folder(self) -> Path | None:
-        """The folder of data."""
-        return self._folder
-
-    @property
     def names(self) -> list[str]:
         """The regression problems of the folder, those that cannot be used included."""
         return self._names

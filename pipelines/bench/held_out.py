@@ -14,6 +14,7 @@ import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from pose.matching import chi_square_costs
 
@@ -151,17 +152,14 @@ def _fit(kernel: _Kernel, distances: Sequence[Floats], targets: Floats, groups: 
     start = kernel.start
     steps = np.full(len(start), _FIRST_STEPS[0])
     steps[-1] = _FIRST_STEPS[1]
-    found = scipy.optimize.minimize(
-        error,
-        start,
-        method="Nelder-Mead",
-        options={
-            "initial_simplex": np.vstack([start, start + np.diag(steps)]),
-            "maxfev": _EVALUATIONS * len(start),
-            "xatol": 0.05,
-            "fatol": 1e-4,
-        },
-    )
+    options = {
+        "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+        "maxfev": _EVALUATIONS * len(start),
+        "xatol": 0.05,
+        "fatol": 1e-4,
+    }
+    with threadpool_limits(limits=1):  # matrices this small lose more to waiting threads than they gain
+        found = scipy.optimize.minimize(error, start, method="Nelder-Mead", options=options)
     return np.asarray(found.x)
 
 

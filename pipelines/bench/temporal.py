@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from pipelines.config import Config, DataConfig
+from pipelines.config import Config
 from pipelines.errors import UsageError
 from pipelines.features import Samples, extract
 from pipelines.progress import Silent
@@ -164,8 +164,10 @@ def _row(name: str, data: Sequence[Recording], change: Callable[[Recording], Pos
 
 def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Floats, Floats, Floats]:
     """Validate's samples, predictions and standard deviations (n, 15, 3), and the training set's bone lengths (b,)."""
-    config = Config(data=DataConfig(stride=STRIDE))
-    config = config.model_copy(update={"descriptor": config.descriptor.model_copy(update={"n_words": n_words})})
+    # The sparse rival is not looked at.
+    config = Config.model_validate(
+        {"data": {"stride": STRIDE}, "descriptor": {"n_words": n_words}, "mpgp": {"n_regressors": 1}}
+    )
     model = train(data, config, Silent(), work=work)
     samples = extract(data, "Validate", config, Silent(), work=work)
     histograms = describe(model.histosc, samples, Silent(), "Validate")

@@ -26,7 +26,7 @@ Mask = NDArray[np.uint8]
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3
 #: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about
-#: what our background model leaves out. (Beside a person `pose.contours` leaves specks out by their share of the person.)
+#: what our background model leaves out. (Beside a person `pose.contours` has specks by their share of the person.)
 _SMALLEST_SHARE = 5e-4
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from pipelines.bench.cell import Column, Row, Size, Table
-from pipelines.bench.pictures import panels, say_nothing_measured
+from pipelines.bench.pictures import legend_below, panels, say_nothing_measured
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.results import Results
 from pipelines.bench.rows import Rows
@@ -77,6 +77,5 @@ def draw(tables: list[Table], results: Results) -> Figure:
             axis.set(title=f"{row.labels[0]}, {row.labels[2]}", xlim=(-1, 1), ylabel="density of pairs")
             axis.set(xlabel=f"correlation of two {words} over 50 iterations")
             say_nothing_measured(axis)
-            if arrays:
-                axis.legend(frameon=False, loc="upper left", fontsize=8)
+    legend_below(figure)
     return figure

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from pipelines.bench.cell import Row, Size, Table
 from pipelines.bench.methods import METHODS
-from pipelines.bench.pictures import panels, say_nothing_measured
+from pipelines.bench.pictures import legend_below, panels, say_nothing_measured
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.results import Results
 from pipelines.bench.rows import PASSES, PEAK, RESIDUAL, RMSE, SOLVE, TIME, Rows, solve_parameters
@@ -60,5 +60,5 @@ def draw(tables: list[Table], results: Results) -> Figure:
     say_nothing_measured(axis)
     axis.plot(*THE_PAPERS, "*", color=METHODS["gbcd-paper"].colour, markersize=12, label="the paper, 2008")
     axis.set(xlabel="training samples", ylabel="seconds", xscale="log", yscale="log")
-    axis.legend(frameon=False)
+    legend_below(figure, columns=4)
     return figure

@@ -48,11 +48,12 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
                 Column("above 0.5", "far_share_strong", ".0%"),
             ),
             tuple(rows),
-            f"Of the courses of two gradients, {INPUTS} inputs each with its {NEIGHBOURS} nearest neighbours by the "
-            "kernel's distance, and with as many inputs drawn at random. Shares: of the whole gradient's norm at each "
-            "iteration, as all gradients fall together. Where neighbours' gradients go together, a block of the "
-            "largest takes many variables that say the same, as the paper says. Of a variance all courses are one fall "
-            "from the first step on: there the shares alone tell anything.",
+            "Kbar is K + σ²I, k_* the column of a test sample. Correlations are of the courses of two gradients, "
+            f"{INPUTS} inputs each with its {NEIGHBOURS} nearest neighbours by the kernel's distance, and with as many "
+            "inputs drawn at random. Shares: of the whole gradient's norm at each iteration, as all gradients fall "
+            "together. Where neighbours' gradients go together, a block of the largest takes many variables that say "
+            "the same, as the paper says. Of a variance all courses are one fall from the first step on: there the "
+            "shares alone tell anything.",
         )
     ]
 

@@ -25,6 +25,7 @@ METHODS_SHOWN = (*PAPER, "gbcd")
 RESOLUTION = 1e-7
 """Part of the lowest objective down to which pictures show what is above it."""
 
+OBJECTIVE = "The objective is f(α) = αᵀ(K + σ²I)α / 2 − yᵀα, its gradient (K + σ²I)α − y."
 DRAWN = ("iteration", "time", "norm", "objective", "error")
 FOLLOW = "pipelines.bench.traces:follow_solve"
 
@@ -51,7 +52,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
                 Column("RMSE", "rmse", ".4f"),
             ),
             tuple(rows),
-            f"RMSE on {TEST_SAMPLES[size]:,} test samples, in standard deviations of the output.",
+            f"{OBJECTIVE} RMSE on {TEST_SAMPLES[size]:,} test samples.",
         )
     ]
 
@@ -78,7 +79,7 @@ def draw(tables: list[Table], results: Results) -> Figure:
                 few_markers(above, *above_minimum(course, "time", lowest), method.label, method.colour)
                 few_markers(error, course["time"], course["error"], method.label, method.colour)
         norm.set(ylabel="largest |gradient|", yscale="log", title=f"{problem[0]}, n = {problem[1]}: gradient norm")
-        above.set(ylabel="f(alpha) above its minimum", yscale="log", title="objective")
+        above.set(ylabel="f(alpha) above its minimum", yscale="log", title="objective f")
         error.set(ylabel="RMSE, standard deviations", yscale="log", title="test error")
         for axis in (norm, above, error):
             axis.set(xlabel="seconds", xscale="log")

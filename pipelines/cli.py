@@ -306,11 +306,20 @@ def describe(
     print(f"{drawn.n_points} edge points, {drawn.n_used} of {drawn.n_words} words occur;   picture {out}")
 
 
-@app.command()
+@app.command(
+    epilog="""\b
+Examples:
+  pose bench all --size quick
+  pose bench table4 --data my-data --repeat 10 --out results
+  pose bench shapes --data MPEG7_CE-Shape-1_Part_B --out results
+"""
+)
 def bench(
     name: Annotated[
         str,
-        typer.Argument(help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), or all."),
+        typer.Argument(
+            help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all."
+        ),
     ],
     size: Annotated[
         str, typer.Option(help="full (minutes to an hour each), or quick (all in a minute or two).")
@@ -318,8 +327,8 @@ def bench(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos. "
-            "Default: simulated ones alone, as all quick tables but solvers."
+            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos; "
+            "shapes needs the MPEG-7 pictures. Default: simulated ones alone, as all quick tables but solvers."
         ),
     ] = None,
     repeat: Annotated[

@@ -20,9 +20,14 @@ LIMIT_MARK = "/"
 UNKNOWN = "–"
 
 LEGEND = (
-    "How to read the tables: CPU s are the seconds of all threads together. A pass is n² kernel evaluations; one half "
-    "serves where symmetry does. Peak MB is what the work added to the process at most. The residual is the infinity "
-    f"norm of (K + σ²I)α − y, in float64. {LIMIT_MARK} stands for what the time limit ended."
+    "How to read the tables: s are seconds of the work named alone: kernel and noise were given or fitted before, and "
+    "the search for them is not in any table. CPU s are those of all threads together. A pass is n² kernel "
+    "evaluations; one half serves where symmetry does. Peak MB is what the work added to the process at most. The "
+    "residual is the infinity norm of (K + σ²I)α − y, in float64. RMSE is sqrt(mean (prediction − output)²) over test "
+    "samples, in standard deviations of the output (the paper's eq. 16); of variances v, rel. RMSE is "
+    "sqrt(mean (v − v_Cholesky)² / mean v_Cholesky²) (its eq. 17). Algorithm 2 is the paper's method (the solver "
+    f"gbcd-paper), gbcd this library's. {LIMIT_MARK} stands for what the time limit ended. The paper is Bo and "
+    "Sminchisescu (UAI 2008)."
 )
 
 

@@ -114,6 +114,10 @@ def synth(
     masks: Annotated[
         str, typer.Option(help="True masks to keep: sample (every 40th frame), png or video (all), none.")
     ] = "sample",
+    facing: Annotated[
+        str | None,
+        typer.Option(help="Camera that boxers and gesturers face, or any: all round. Default: the first camera."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Processes. Default: one a processor.")] = None,
     overwrite: Annotated[
@@ -138,6 +142,7 @@ def synth(
         mirrored=mirrored,
         train_share=train_share,
         masks=masks,
+        facing=facing,
         n_frames=frames,
         seed=seed,
         jobs=jobs,

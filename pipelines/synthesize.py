@@ -38,6 +38,7 @@ class SynthRequest:
     mirrored: bool = False
     train_share: float = 0.5
     masks: str = "sample"
+    facing: str | None = None
     n_frames: int | None = None
     seed: int = 0
     jobs: int | None = None
@@ -71,6 +72,7 @@ def synthesize_with_progress(out: Path, reporter: Reporter, request: SynthReques
         camera_jitter=request.camera_jitter,
         train_share=request.train_share,
         masks=request.masks,
+        facing=request.facing,
         unit_mm=_unit(request.motion_unit),
         up=_up(request.motion_up),
         rate=_rate(request.motion_rate),

@@ -30,6 +30,12 @@ ACTIONS: dict[str, Generate] = {
     "ThrowCatch": play_ball,
 }
 
+#: Those that stay in one place and face one way, x: what they face is for the scene to decide.
+ON_THE_SPOT = ("Box", "Gestures")
+#: How often somebody does it the other way round: most people are right-handed, and go either way round a room.
+MIRRORED_ODDS = {"Walking": 0.5, "Jog": 0.5}
+LEFT_HANDED_ODDS = 0.1
+
 
 def generate(action: str, body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """A motion of `body`, `n_frames` at 120 Hz.

@@ -89,10 +89,11 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     plan = _plan(rng, len(times))
     # Who bounces a ball walks about; who throws or catches stands. The way winds, inside the capture area.
     pace = gaussian_filter1d(plan.pace, 0.3 * RATE)
-    angle = rng.uniform(-np.pi, np.pi) + np.cumsum(pace * (0.9 + drift(rng, times, 0.25, 3.0))) / RATE
+    sense = rng.choice([-1.0, 1.0])
+    angle = rng.uniform(-np.pi, np.pi) + sense * np.cumsum(pace * (0.9 + drift(rng, times, 0.25, 3.0))) / RATE
     radius = 620.0 + drift(rng, times, 160.0, 3.0)
     centre = np.stack([1.2 * radius * np.cos(angle), radius * np.sin(angle), 0 * angle], axis=-1)
-    ahead = angle + np.pi / 2
+    ahead = angle + sense * np.pi / 2
     facing = ahead + drift(rng, times, np.radians(50.0), 2.5)
     ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)
     arm = body.upper_arm + body.forearm

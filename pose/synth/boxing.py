@@ -64,7 +64,7 @@ _GUARD = np.array([[0.56, 0.13, 0.12], [0.40, -0.13, 0.14]])
 
 
 def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
-    """A body that boxes against nobody, `n_frames` at 120 Hz.
+    """A body that boxes against nobody, facing x more or less, `n_frames` at 120 Hz.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    # The opponent circles a part of the way round, and back.
-    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 2.5)
+    # The opponent stands ahead along x, and circles a part of the way round, and back.
+    facing = drift(rng, times, _FACING_SIGMA, 2.5)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
     ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)

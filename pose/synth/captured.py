@@ -26,7 +26,7 @@ _SEAM, _SHORTEST_LOOP = round(0.16 * RATE), round(0.5 * RATE)  # frames
 _STEADY = 0.25 * RATE  # frames over which a way is smoothed
 _TRAVELS = 450.0  # mm/s, the median: slower ones stay where they are
 _AREA = 650.0  # mm from the middle that a body which stays may go to
-_TURNING = (0.25, 0.7)  # rad/s: how fast one who stays is turned, so that all sides show
+_FACING_SIGMA = np.radians(20.0)  # by which one who stays is turned to and fro
 _WARP_SIGMA = 0.06  # of the speed
 
 
@@ -130,11 +130,16 @@ class _Course:
         return bool(np.median(np.linalg.norm(self.steps, axis=-1)) * RATE > _TRAVELS)
 
 
+def travels(landmarks: Landmarks) -> bool:
+    """Whether a motion goes somewhere; `perform` lays such a one along the path."""
+    return _take_apart(landmarks.resampled(RATE)).travels
+
+
 def perform(landmarks: Landmarks, body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """A captured motion on `body`, `n_frames` at 120 Hz, in the capture area.
 
     It starts anywhere in the clip, is repeated as often as need be, and its speed wanders a little. One that travels
-    follows the path of the generated gaits; one that stays is turned slowly, so that in time every side is seen.
+    follows the path of the generated gaits; one that stays faces x in the mean.
     """
     course = _take_apart(_warped(landmarks.resampled(RATE), rng))
     course = _looped(course, n_frames, rng)
@@ -235,10 +240,9 @@ def _along_the_path(course: _Course, facing: FloatArray, rng: np.random.Generato
 
 
 def _on_the_spot(course: _Course, facing: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Places (T, 3) near the middle and facings (T,) that go round."""
+    """Places (T, 3) near the middle, and facings (T,): the clip's own, x in the mean."""
     times = np.arange(len(facing)) / RATE
-    sense = rng.choice([-1.0, 1.0]) * rng.uniform(*_TURNING)
-    facing = facing + rng.uniform(-np.pi, np.pi) + sense * times + drift(rng, times, 0.4, 4.0)
+    facing = facing - np.arctan2(np.sin(facing).mean(), np.cos(facing).mean()) + drift(rng, times, _FACING_SIGMA, 4.0)
     steps = turn(rotation(facing), np.pad(course.steps, ((0, 0), (0, 1))))
     way = np.cumsum(steps, axis=0)
     way = way - way.mean(axis=0)

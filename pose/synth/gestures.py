@@ -19,7 +19,7 @@ _PAD_SECONDS = 1.0
 _STANCE = Stance(feet=((0.1, 1.15), (-0.1, -1.15)), toes=(9.0, -9.0), step_lift=35.0, pause=(0.3, 1.2))
 _KNEE_BEND = 0.982  # hip height as a share of the standing one
 _ANGLE_SIGMA = np.radians(4.0)
-_FACING_SIGMA = np.radians(75.0)
+_FACING_SIGMA = np.radians(35.0)
 _FLARE, _FLARE_SIGMA = np.radians(25.0), np.radians(18.0)
 _MOVE_SECONDS, _HOLD_SECONDS = (0.5, 1.1), (0.15, 1.6)
 _PAIRING_SECONDS = 0.9
@@ -66,7 +66,7 @@ _ODDS = np.array([gesture.odds for gesture in GESTURES]) / sum(gesture.odds for 
 
 
 def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
-    """A body that stands and makes gestures, `n_frames` at 120 Hz.
+    """A body that stands and makes gestures, facing x more or less, `n_frames` at 120 Hz.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 6.0)
+    facing = drift(rng, times, _FACING_SIGMA, 6.0)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 220.0, 5.0) for _ in range(2)], axis=-1)
     ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)

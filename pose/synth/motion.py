@@ -81,6 +81,19 @@ class Motion:
         """The motion shifted by (T, 3), mm."""
         return replace(self, joints=self.joints + shift[:, None], trunk_top=self.trunk_top + shift)
 
+    def turned(self, angle: FloatArray) -> Motion:
+        """The motion turned left about the world's upright axis by (T,) radians."""
+        by = rotation(angle)
+        return replace(
+            self,
+            joints=turn(by[:, None], self.joints),
+            trunk_top=turn(by, self.trunk_top),
+            pelvis=by @ self.pelvis,
+            thorax=by @ self.thorax,
+            head=by @ self.head,
+            feet=by[:, None] @ self.feet,
+        )
+
     def mirrored(self) -> Motion:
         """The motion in a mirror that stands along x: left and right are exchanged."""
         flip = np.array([1.0, -1.0, 1.0])

@@ -13,19 +13,19 @@ import numpy as np
 
 from pose.camera import Camera
 from pose.humaneva.sync import write_ofs
-from pose.synth.actions import ACTIONS
+from pose.synth.actions import ACTIONS, LEFT_HANDED_ODDS, MIRRORED_ODDS, ON_THE_SPOT
 from pose.synth.body import Body
-from pose.synth.captured import perform
+from pose.synth.captured import perform, travels
 from pose.synth.cast import Subject
 from pose.synth.dress import build_figure
 from pose.synth.encode import AviWriter, MaskWriter
 from pose.synth.mocap import write_mocap
-from pose.synth.motion import Motion
+from pose.synth.motion import RATE, Motion
 from pose.synth.motion_files import Landmarks, read_motion
 from pose.synth.randomness import stream
 from pose.synth.rendering import Renderer, Sensor
 from pose.synth.room import Image, draw_room, room_size
-from pose.synth.settings import Settings
+from pose.synth.settings import ANYWHERE, Settings
 from pose.synth.trial import Trial, plan_trial
 
 #: Called with every frame drawn; raises where the work is to stop.
@@ -40,6 +40,8 @@ _CHUNK = 240  # frames whose outlines are in memory at once
 _HANDS = {"open": 0.4, "flat": 0.4, "fist": 0.2}
 _BOXING_HANDS = {"open": 0.25, "flat": 0.05, "fist": 0.7}
 _PALM_SIGMA = 0.5  # radians
+#: Who stays in one place faces the camera within this; or turns all round, radians a second.
+_FACING_SIGMA, _TURNING = np.radians(15.0), (0.25, 0.7)
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,15 @@ def plan(settings: Settings, take: Take) -> Trial:
 
     def make(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
         if file is None:
-            motion = ACTIONS[take.action](body, n_frames, rng)
+            motion, stays = ACTIONS[take.action](body, n_frames, rng), take.action in ON_THE_SPOT
         else:
-            motion = perform(_landmarks(file.path, tuple(settings.reading.items())), body, n_frames, rng)
-        # People drawn at random are left-handed or go clockwise as often as not; their mirrored trials the other way.
-        turned = take.subject.drawn and stream(settings.seed, *key, "mirror").random() < 0.5
-        hands = stream(settings.seed, *key, take.number, "hands")
-        odds = _BOXING_HANDS if motion.hands == "fist" else _HANDS
-        shape = str(hands.choice(list(odds), p=list(odds.values())))
-        left, right = hands.normal(0.0, _PALM_SIGMA, 2)
-        motion = replace(motion, hands=shape, palms=(float(left), float(right)))
-        return motion.mirrored() if turned != (take.number == 2) else motion
+            landmarks = _landmarks(file.path, tuple(settings.reading.items()))
+            motion, stays = perform(landmarks, body, n_frames, rng), not travels(landmarks)
+        motion = _with_hands(motion, stream(settings.seed, *key, take.number, "hands"))
+        odds = MIRRORED_ODDS.get(take.action, LEFT_HANDED_ODDS) if take.subject.drawn else 0.0
+        mirrored = stream(settings.seed, *key, "mirror").random() < odds
+        motion = motion.mirrored() if mirrored != (take.number == 2) else motion
+        return _facing(settings, motion, stream(settings.seed, *key, take.number, "facing")) if stays else motion
 
     return plan_trial(
         take.subject.name,
@@ -125,6 +125,22 @@ def plan(settings: Settings, take: Take) -> Trial:
         body=take.subject.body,
         perform=make,
     )
+
+
+def _with_hands(motion: Motion, rng: np.random.Generator) -> Motion:
+    odds = _BOXING_HANDS if motion.hands == "fist" else _HANDS
+    left, right = rng.normal(0.0, _PALM_SIGMA, 2)
+    return replace(motion, hands=str(rng.choice(list(odds), p=list(odds.values()))), palms=(float(left), float(right)))
+
+
+def _facing(settings: Settings, motion: Motion, rng: np.random.Generator) -> Motion:
+    """A motion that faces x turned to face the camera of the settings, or all round in the course of the trial."""
+    times = np.arange(len(motion)) / RATE
+    if settings.facing == ANYWHERE:
+        sense = rng.choice([-1.0, 1.0])
+        return motion.turned(rng.uniform(-np.pi, np.pi) + sense * rng.uniform(*_TURNING) * times)
+    x, y, _ = settings.cameras[settings.facing].centre
+    return motion.turned(np.full(len(motion), np.arctan2(y, x) + _FACING_SIGMA * rng.standard_normal()))
 
 
 @contextmanager

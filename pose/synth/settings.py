@@ -17,6 +17,8 @@ from pose.synth.motion_files import read_motion
 from pose.synth.rig import read_rig, shaken
 
 MASKS = ("sample", "png", "video", "none")
+#: Instead of a camera's name: all sides are shown to all cameras.
+ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
 _FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
@@ -48,6 +50,7 @@ class Settings:
     train_share: float = 0.5
     masks: str = "sample"
     reading: dict[str, Any] = field(default_factory=dict)
+    facing: str = ANYWHERE
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for JSON; two data sets of equal settings are equal to the byte."""
@@ -70,6 +73,7 @@ class Settings:
             "mirrored": self.mirrored,
             "train_share": self.train_share,
             "masks": self.masks,
+            "facing": self.facing,
             "reading": self.reading,
         }
 
@@ -86,6 +90,7 @@ def check_settings(
     camera_jitter: float,
     train_share: float,
     masks: str,
+    facing: str | None,
     reading: dict[str, Any],
 ) -> Settings:
     """Settings from a request.
@@ -124,6 +129,9 @@ def check_settings(
         rig = read_rig(cameras)
     except DataError as error:
         faults.append(str(error))
+    towards = facing or next(iter(rig), ANYWHERE)
+    if rig and towards != ANYWHERE and towards not in rig:
+        faults.append(f"nobody can face the camera {towards!r} (there are {', '.join(rig)}, or {ANYWHERE})")
     if faults:
         raise DataError(f"cannot make this synthetic data set: {'; '.join(faults)}")
     return Settings(
@@ -137,6 +145,7 @@ def check_settings(
         train_share,
         masks,
         reading,
+        towards,
     )
 
 

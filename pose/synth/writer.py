@@ -38,6 +38,7 @@ def synthesize(
     camera_jitter: float = 0.0,
     train_share: float = 0.5,
     masks: str = "sample",
+    facing: str | None = None,
     unit_mm: float | None = None,
     up: str | None = None,
     rate: float | None = None,
@@ -76,6 +77,9 @@ def synthesize(
         The share of a trial's frames that is Train.
     masks : str
         Of `MASKS`; ``"sample"`` is every 40th frame's, see `pose.synth.encode.MaskWriter`.
+    facing : str, optional
+        The camera that those face who stay in one place (boxing, gestures, captured motion that does not travel), or
+        ``"any"``: they turn all round. The first camera by default.
     unit_mm, up, rate
         Of motion files that do not state them, see `pose.synth.motion_files.find_landmarks`.
     overwrite : bool
@@ -109,6 +113,7 @@ def synthesize(
         camera_jitter=camera_jitter,
         train_share=train_share,
         masks=masks,
+        facing=facing,
         reading={name: value for name, value in reading.items() if value is not None},
     )
     _check_target(out, overwrite)

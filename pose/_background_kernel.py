@@ -13,10 +13,13 @@ Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")  # by LLVM it is not, which costs half as much again
 def _explained(
-    pixel: Bytes,
+    frame: Bytes,
     terms: Floats,
+    i: int,
+    j: int,
+    channels: tuple[int, ...],
     n_recordings: int,
     threshold: float,
     scale: float,
@@ -24,28 +27,27 @@ def _explained(
     shadow_high: float,
     logs: npt.NDArray[np.float64],
 ) -> bool:
-    """Whether the background, in light or in shadow, gives the colour (c,) times `scale` at least the threshold.
+    """Whether the background, in light or in shadow, gives pixel (i, j) times `scale` at least the threshold.
 
     One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and to the
     mean times the best brightness factor, ``cross / square``. The summed density is at least its largest term, so the
     first recording that explains the pixel decides. `logs` (r,) is work space.
     """
-    channels = len(pixel)
     best = -np.inf
     at = 0
     for r in range(n_recordings):
         own = 0.0
         cross = 0.0
         square = 0.0
-        for k in range(channels):
-            value = pixel[k] * scale
-            mean = np.float64(terms[at])
-            weighted = mean * terms[at + 1]
-            own += value * value * terms[at + 1]
+        for k in range(len(channels)):
+            value = frame[i, j, k] * scale
+            mean = np.float64(terms[i, j, at])
+            weighted = mean * terms[i, j, at + 1]
+            own += value * value * terms[i, j, at + 1]
             cross += value * weighted
             square += mean * weighted
             at += 2
-        norm = np.float64(terms[at])
+        norm = np.float64(terms[i, j, at])
         at += 1
         logs[r] = norm - 0.5 * (own - 2.0 * cross + square)
         if logs[r] >= threshold:
@@ -68,6 +70,7 @@ def classify(
     frame: Bytes,
     likely: Bytes,
     terms: Floats,
+    channels: tuple[int, ...],
     n_recordings: int,
     threshold: float,
     gain: float,
@@ -86,6 +89,8 @@ def classify(
         (h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal
         density at its mean, summed over channels, minus log r. What a pixel needs stands together, as most pixels are
         not looked at.
+    channels
+        Any c numbers: the length of a tuple is known when this is compiled, which halves the time.
     n_recordings
         r.
     threshold
@@ -106,7 +111,7 @@ def classify(
     for i in range(height):
         for j in range(width):
             if likely[i, j] == 0 and not _explained(
-                frame[i, j], terms[i, j], n_recordings, threshold, scale, shadow_low, shadow_high, logs
+                frame, terms, i, j, channels, n_recordings, threshold, scale, shadow_low, shadow_high, logs
             ):
                 mask[i, j] = 255
     return mask

@@ -16,8 +16,6 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
-_FIRST_RUNS = 4096  # room to begin with; doubled when it is full
-
 
 class Components(NamedTuple):
     """The components of a mask, numbered in the order of their first pixels, row by row."""
@@ -41,39 +39,60 @@ def _root(parent: Ints, run: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
+def _find_runs(mask: Bytes, foreground: bool) -> Ints:
+    height, width = mask.shape
+    n = 0
+    for i in range(height):
+        row = mask[i]
+        before = False
+        for j in range(width):
+            inside = (row[j] != 0) == foreground
+            n += inside and not before
+            before = inside
+    runs = np.empty((n, 3), np.int32)
+    n = 0
+    for i in range(height):
+        row = mask[i]
+        before = False
+        for j in range(width):
+            inside = (row[j] != 0) == foreground
+            if inside != before:
+                if inside:
+                    runs[n, 0], runs[n, 1] = i, j
+                else:
+                    runs[n, 2] = j
+                    n += 1
+                before = inside
+        if before:
+            runs[n, 2] = width
+            n += 1
+    return runs
+
+
+@numba.njit(cache=True, nogil=True)
+def _join(runs: Ints, reach: int) -> Ints:
+    n = len(runs)
+    parent = np.arange(n).astype(np.int32)
+    other = 0
+    for run in range(n):
+        row, start, stop = runs[run]
+        # Runs before this one that end above where it begins touch no later run either.
+        while runs[other, 0] < row - 1 or (runs[other, 0] == row - 1 and runs[other, 2] + reach <= start):
+            other += 1
+        upper = other
+        while runs[upper, 0] == row - 1 and runs[upper, 1] < stop + reach:
+            a, b = _root(parent, run), _root(parent, upper)
+            parent[max(a, b)] = min(a, b)
+            upper += 1
+    return parent
+
+
+@numba.njit(cache=True, nogil=True)
 def _label(mask: Bytes, foreground: bool, reach: int) -> tuple[Ints, Ints, Ints, Ints]:
     height, width = mask.shape
-    runs = np.empty((_FIRST_RUNS, 3), np.int32)
-    parent = np.empty(_FIRST_RUNS, np.int32)
-    n = 0
-    above = 0  # first run of the row above, `here` of this row
-    for i in range(height):
-        here = n
-        j = 0
-        while j < width:
-            if (mask[i, j] != 0) != foreground:
-                j += 1
-                continue
-            start = j
-            while j < width and (mask[i, j] != 0) == foreground:
-                j += 1
-            if n == len(parent):
-                runs = np.concatenate((runs, np.empty_like(runs)))
-                parent = np.concatenate((parent, np.empty_like(parent)))
-            runs[n, 0], runs[n, 1], runs[n, 2] = i, start, j
-            parent[n] = n
-            n += 1
-        upper = above
-        for run in range(here, n):
-            # Runs of the row above that end before this one begins touch no later run either.
-            while upper < here and runs[upper, 2] + reach <= runs[run, 1]:
-                upper += 1
-            other = upper
-            while other < here and runs[other, 1] < runs[run, 2] + reach:
-                a, b = _root(parent, run), _root(parent, other)
-                parent[max(a, b)] = min(a, b)
-                other += 1
-        above = here
+    runs = _find_runs(mask, foreground)
+    n = len(runs)
+    parent = _join(runs, reach)
     label = np.empty(n, np.int32)
     count = 0
     for run in range(n):  # a root is the first run of its component
@@ -92,7 +111,7 @@ def _label(mask: Bytes, foreground: bool, reach: int) -> tuple[Ints, Ints, Ints,
         area[k] += stop - start
         box[k, 0], box[k, 1] = min(box[k, 0], row), min(box[k, 1], start)
         box[k, 2], box[k, 3] = max(box[k, 2], row + 1), max(box[k, 3], stop)
-    return runs[:n], label, area, box
+    return runs, label, area, box
 
 
 def find_components(mask: Bytes, connectivity: int = 8, *, foreground: bool = True) -> Components:

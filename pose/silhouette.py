@@ -196,7 +196,15 @@ class GaussianBackground:
         scaled = cv2.convertScaleAbs(image, alpha=1.0 / gain)
         likely = np.asarray(cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
-            image, likely, self._terms, len(self.means), self.threshold, gain, float(low), float(high)
+            image,
+            likely,
+            self._terms,
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            gain,
+            float(low),
+            float(high),
         )
         return mask
 

@@ -7,6 +7,7 @@ from gbcd.likelihood import (
     leave_group_out_score,
     log_marginal_likelihood,
 )
+from gbcd.prediction import MeanPredictor
 from gbcd.regressor import GBCDRegressor
 from gbcd.sampling import posterior_deviations
 from gbcd.selection import (
@@ -38,6 +39,7 @@ __all__ = [
     "KernelSystem",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
+    "MeanPredictor",
     "Prefit",
     "RandomSubset",
     "Selection",

@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from pose._background_kernel import classify, refine_edge
 from pose._cleanup import CleanUp, Mask, Silhouette, grow, square, tidy
+from pose._components_kernel import find_components
 
-__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask"]
+__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
 
 GAIN_GRID = 40
 """Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
@@ -239,6 +240,12 @@ class GaussianBackground:
         again = replace(self.clean, closing=0, opening=0)
         mask[part] = tidy(mask[part], again).mask
         return Silhouette(mask, other)
+
+
+def examine_mask(mask: Mask) -> Silhouette:
+    """A ready-made silhouette (h, w), 0 or 255, and the share of its second largest component."""
+    areas = np.sort(find_components(mask).area)
+    return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
 
 
 def _interleave(

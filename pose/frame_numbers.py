@@ -1,0 +1,73 @@
+"""Which frame of a file each decoded picture is, where others cannot be decoded."""
+
+from __future__ import annotations
+
+_MOST_NAMED = 3  # gaps that a warning lists
+
+
+class FrameNumbering:
+    """Numbers and times of the pictures that a decoder gives, in order.
+
+    As long as all goes well a picture's number is their count. Behind a fault it is told by the picture's time, if the
+    times before it were those of a constant rate; else each fault is taken for one frame.
+
+    Parameters
+    ----------
+    rate : float
+        Frames per second, as the container says.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self.count = 0
+        """Number of the last picture, plus 1."""
+        self._rate = rate
+        self._start: float | None = None
+        self._last_time = -1.0
+        self._even = True  # whether all times so far are those of the rate
+        self._pending = 0  # faults since the last picture
+        self._faulty = False
+        self._first_fault = ""
+        self._gaps: list[tuple[int, int]] = []
+
+    def fault(self, error: OSError) -> None:
+        """A packet, or what follows, cannot be decoded."""
+        self._pending += 1
+        self._faulty = True
+        self._first_fault = self._first_fault or str(error.strerror or error)
+
+    @property
+    def reason(self) -> str:
+        """The first fault in brackets, empty if there was none."""
+        return f" ({self._first_fault})" if self._first_fault else ""
+
+    def place(self, time: float | None) -> tuple[int, float] | None:
+        """Number and time in seconds from the first frame of the next picture, whose time in the container is `time`.
+
+        None for one that a decoder gives too late, after a fault has mixed up their order.
+        """
+        if self._start is None:
+            self._start = (time or 0.0) - self._pending / self._rate
+        known = time is not None
+        since = time - self._start if time is not None else (self.count + self._pending) / self._rate
+        if self._faulty and since <= self._last_time:
+            return None
+        index = self.count + self._pending
+        if self._faulty and self._even and known:
+            index = max(self.count, round(since * self._rate))
+        if index > self.count:
+            self._gaps.append((self.count, index - 1))
+        self._even &= known and abs(since * self._rate - index) < 0.5
+        self._pending, self._last_time, self.count = 0, since, index + 1
+        return index, since
+
+    def lacks(self, announced: int) -> list[str]:
+        """What is to be said of the frames that are missing, once the file has ended; `announced` is 0 if unknown."""
+        told = []
+        if self._gaps:
+            named = ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in self._gaps[:_MOST_NAMED])
+            more = f" and {len(self._gaps) - _MOST_NAMED} more gaps" if len(self._gaps) > _MOST_NAMED else ""
+            told.append(f"frames {named}{more} (from 0) cannot be decoded{self.reason}: they are left out, and those behind them may look damaged")
+        if self._pending or self.count < announced:
+            of = f" of the {announced} announced" if announced else ""
+            told.append(f"ends after frame {self.count}{of}{self.reason}")
+        return told

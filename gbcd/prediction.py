@@ -1,7 +1,7 @@
 """The mean of a fitted regressor for a stream of small batches: prepared once, in float32 where that is as good.
 
-`GBCDRegressor.predict` prepares the training inputs anew for every call, which is nothing for thousands of rows and most
-of the work for a few dozen.
+`GBCDRegressor.predict` prepares the training inputs anew for every call, which is nothing for thousands of rows and
+most of the work for a few dozen.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class MeanPredictor:
 
     Notes
     -----
-    One thread: callers run batches side by side. The result for a row does not depend on the thread, but its last digits
-    may on the batch that it is in.
+    One thread: callers run batches side by side. The result for a row does not depend on the thread; its last digits may
+    depend on the batch that it is in.
     """
 
     def __init__(self, regressor: GBCDRegressor) -> None:

@@ -52,9 +52,9 @@ def _explained(
         logs[r] = norm - 0.5 * (own - 2.0 * cross + square)
         if logs[r] >= threshold:
             return True
-        if shadow_low * square <= cross <= shadow_high * square and square > 0.0:
-            if norm - 0.5 * (own - cross * cross / square) >= threshold:
-                return True
+        in_range = shadow_low * square <= cross <= shadow_high * square and square > 0.0
+        if in_range and norm - 0.5 * (own - cross * cross / square) >= threshold:
+            return True
         best = max(best, logs[r])
     # The sum is at most n_recordings times its largest term: exponentials only in doubt.
     if best + np.log(n_recordings) < threshold:

@@ -90,7 +90,7 @@ class Tidied(NamedTuple):
     box: tuple[slice, slice] | None
     """Rows and columns around its foreground, None if it is empty."""
     other: float
-    """Area of the largest component that was left out, as a share of the person's; 0 where there is none to speak of."""
+    """Area of the largest component that was left out, as a share of the person's; 0 without one."""
 
 
 def tidy(raw: Mask, clean: CleanUp) -> Tidied:

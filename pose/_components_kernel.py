@@ -115,7 +115,7 @@ def _label(mask: Bytes, foreground: bool, reach: int) -> tuple[Ints, Ints, Ints,
 
 
 def find_components(mask: Bytes, connectivity: int = 8, *, foreground: bool = True) -> Components:
-    """Find the components of the pixels of a mask (h, w) that are not 0, or with ``foreground=False`` of those that are.
+    """Find the components of a mask's pixels that are not 0, or with ``foreground=False`` of those that are.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pose.camera import Camera
 from pose.skeleton import Skeleton
 
 Image = NDArray[np.uint8]
@@ -20,6 +21,8 @@ INK: Colour = (60, 60, 60)
 _SOLE = 80.0  # mm from the ankle to the floor
 _PANEL_REACH = 1000.0  # mm from the root that a panel shows above and below
 _SUBPIXEL_BITS = 4
+_PLACING_STEPS = 20
+_NEAREST = 200.0  # mm between the camera and the foremost joint
 
 
 def draw_contour(image: Image, mask: NDArray[np.uint8]) -> None:
@@ -59,6 +62,44 @@ def fit_to_silhouette(pose: FloatArray, mask: NDArray[np.uint8]) -> FloatArray:
     return np.stack([x, y], axis=1)
 
 
+def place_by_silhouette(pose: FloatArray, mask: NDArray[np.uint8], camera: Camera) -> FloatArray:
+    """Pixels (J, 2) of a root-relative pose in camera axes, projected through the camera.
+
+    A single silhouette does not tell how far away the person is. The root is put where the projected joints, soles
+    included, are as high as the silhouette and stand at its height and mean column: as right as the pose's size is.
+    """
+    target = fit_to_silhouette(pose, mask)
+    return _seen(camera, pose + root_by_pixels(pose, target, camera))
+
+
+def root_by_pixels(pose: FloatArray, target: FloatArray, camera: Camera) -> FloatArray:
+    """Where a root-relative pose in camera axes stands, (3,) mm in them, so that its projection is as `target` (J, 2).
+
+    As high, and with the same mean column and middle row; found by a few steps, each of which takes the projection
+    for a scaled orthographic one.
+    """
+    focal = np.array([camera.matrix[0, 0], camera.matrix[1, 1]])
+    height = max(np.ptp(target[:, 1]), 1.0)
+    depth = focal[1] * max(np.ptp(pose[:, 1]), 1.0) / height
+    root = np.array([0.0, 0.0, max(depth, _NEAREST - pose[:, 2].min())])
+    for _ in range(_PLACING_STEPS):
+        pixels = _seen(camera, pose + root)
+        off = _centre(target) - _centre(pixels)
+        root[:2] += off * root[2] / focal
+        root[2] = max(root[2] * np.ptp(pixels[:, 1]) / height, _NEAREST - pose[:, 2].min())
+    return root
+
+
+def _seen(camera: Camera, points: FloatArray) -> FloatArray:
+    """Pixels (J, 2) of points in the camera's own axes."""
+    return camera.project((points - camera.translation) @ camera.rotation)
+
+
+def _centre(pixels: FloatArray) -> FloatArray:
+    """Mean column and middle row."""
+    return np.array([pixels[:, 0].mean(), (pixels[:, 1].min() + pixels[:, 1].max()) / 2])
+
+
 def skeleton_panel(
     pose: FloatArray | None, skeleton: Skeleton, size: tuple[int, int], *, axes: str, turn: float, title: str
 ) -> Image:
@@ -93,7 +134,12 @@ def skeleton_panel(
 
 
 def overlay_frame(
-    image: Image, mask: NDArray[np.uint8] | None, pose: FloatArray | None, skeleton: Skeleton, axes: str
+    image: Image,
+    mask: NDArray[np.uint8] | None,
+    pose: FloatArray | None,
+    skeleton: Skeleton,
+    axes: str,
+    camera: Camera | None = None,
 ) -> Image:
     """The picture with contour and skeleton, and beside it the pose from the front and from the side.
 
@@ -107,7 +153,9 @@ def overlay_frame(
         mm, relative to the root; None where no person was found.
     skeleton : Skeleton
     axes : str
-        ``"camera"`` or ``"world"``; only a pose in camera axes can be laid onto the picture.
+        ``"camera"`` or ``"world"``; a pose in the world's axes can be laid onto the picture with a camera only.
+    camera : Camera, optional
+        Calibrated: the pose is then projected through it, from where it covers the silhouette.
 
     Returns
     -------
@@ -116,7 +164,10 @@ def overlay_frame(
     picture = image.copy()
     if mask is not None and mask.any():
         draw_contour(picture, mask)
-        if pose is not None and axes == "camera":
+        if pose is not None and camera is not None:
+            seen = camera.rotate_to_camera(pose) if axes == "world" else pose
+            draw_skeleton(picture, place_by_silhouette(seen, mask, camera), skeleton)
+        elif pose is not None and axes == "camera":
             draw_skeleton(picture, fit_to_silhouette(pose, mask), skeleton)
     height, width = image.shape[:2]
     titles = (

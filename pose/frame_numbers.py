@@ -66,7 +66,10 @@ class FrameNumbering:
         if self._gaps:
             named = ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in self._gaps[:_MOST_NAMED])
             more = f" and {len(self._gaps) - _MOST_NAMED} more gaps" if len(self._gaps) > _MOST_NAMED else ""
-            told.append(f"frames {named}{more} (from 0) cannot be decoded{self.reason}: they are left out, and those behind them may look damaged")
+            told.append(
+                f"frames {named}{more} (from 0) cannot be decoded{self.reason}: they are left out, and those behind "
+                "them may look damaged"
+            )
         if self._pending or self.count < announced:
             of = f" of the {announced} announced" if announced else ""
             told.append(f"ends after frame {self.count}{of}{self.reason}")

@@ -190,16 +190,43 @@ def list_stills(folder: Path) -> list[Path]:
     return list(_numbered_stills(folder).values())
 
 
+def holds_stills(folder: Path) -> bool:
+    """Whether a folder holds a numbered picture."""
+    return any(_still_number(path) is not None for path in folder.iterdir())
+
+
+_VIDEO_SUFFIXES = {".avi", ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".wmv", ".3gp"}
+
+
+def is_video(path: Path) -> bool:
+    """Whether a file is meant to be a video, by its name, or is one, by its content."""
+    if path.suffix.lower() in _VIDEO_SUFFIXES:
+        return True
+    try:
+        with _open(path) as container:
+            return not container.format.name.endswith("_pipe") and container.format.name != "image2"  # one picture
+    except DataError:
+        return False
+
+
+def _still_number(path: Path) -> int | None:
+    """The number of a picture; None for anything else. Hidden files are what a Mac writes beside each."""
+    digits = re.search(r"[0-9]{1,9}$", path.stem)
+    if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
+        return None
+    return int(digits.group())
+
+
 def _numbered_stills(folder: Path) -> dict[int, Path]:
     """Pictures by number, ascending."""
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder")
     stills: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
-        digits = re.search(r"[0-9]{1,9}$", path.stem)
-        if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
+        number = _still_number(path)
+        if number is None:
             continue
-        twin = stills.setdefault(int(digits.group()), path)
+        twin = stills.setdefault(number, path)
         if twin != path:
             raise DataError(f"{folder}: {twin.name} and {path.name} carry the same number; keep one of them")
     if not stills:
@@ -301,12 +328,12 @@ def _pictures(
         except StopIteration:
             return
         except av.FFmpegError as error:
-            numbering.fault(error)
+            numbering.fault(str(error.strerror or error))
             return
         try:
             yield from packet.decode()
         except av.FFmpegError as error:
-            numbering.fault(error)
+            numbering.fault(str(error.strerror or error))
         if packet.size:
             continue
         for _ in range(_MOST_DECODERS):  # a decoder for each core still holds a picture, or its fault
@@ -316,7 +343,7 @@ def _pictures(
             except av.EOFError:
                 break
             except av.FFmpegError as error:
-                numbering.fault(error)
+                numbering.fault(str(error.strerror or error))
 
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:

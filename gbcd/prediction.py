@@ -36,8 +36,8 @@ class MeanPredictor:
 
     Notes
     -----
-    One thread: callers run batches side by side. The result for a row does not depend on the thread; its last digits may
-    depend on the batch that it is in.
+    One thread: callers run batches side by side. The result for a row does not depend on the thread; its last digits
+    may depend on the batch that it is in.
     """
 
     def __init__(self, regressor: GBCDRegressor) -> None:

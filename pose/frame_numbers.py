@@ -29,11 +29,11 @@ class FrameNumbering:
         self._first_fault = ""
         self._gaps: list[tuple[int, int]] = []
 
-    def fault(self, error: OSError) -> None:
+    def fault(self, reason: str) -> None:
         """A packet, or what follows, cannot be decoded."""
         self._pending += 1
         self._faulty = True
-        self._first_fault = self._first_fault or str(error.strerror or error)
+        self._first_fault = self._first_fault or reason
 
     @property
     def reason(self) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import UsageError
-from pose.video import VideoFrame
-
-Reader = Callable[[str | Path, int, int | None], Iterator[VideoFrame]]
+from pose.video import VideoFrame, read_frames, read_masks
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,10 @@ class FrameRange:
         if faults:
             raise UsageError("; ".join(faults))
 
-    def read(self, path: Path, reader: Reader) -> Iterator[VideoFrame]:
-        """The frames of a video, as `reader` gives them."""
+    def read(self, path: Path, masks: bool = False) -> Iterator[VideoFrame]:
+        """The frames of a video, or of one of silhouettes, as `read_frames` and `read_masks` give them."""
         clock = self.still_rate if path.is_dir() else None
+        reader = read_masks if masks else read_frames
         for frame in reader(path, self.start, self.stop):
             if (frame.index - self.start) % self.stride == 0:
                 yield frame if clock is None else replace(frame, time=frame.index / clock)

@@ -46,7 +46,7 @@ def write_overlay(
     poses: Iterator[tuple[int, NDArray[np.float64]]] = zip(series.frame.tolist(), series.joints, strict=True)
 
     def with_masks() -> Iterator[tuple[VideoFrame, NDArray[np.uint8] | None]]:
-        for frame in frames.read(video, scene.reader):
+        for frame in frames.read(video, scene.ready):
             yield frame, examine(frame).mask if scene.in_order else None
 
     def draw(item: tuple[tuple[VideoFrame, NDArray[np.uint8] | None], tuple[int, NDArray[np.float64]]]) -> Image:

@@ -6,17 +6,16 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from pipelines.config import Config
 from pipelines.errors import UsageError
-from pipelines.predict.frames import Reader
 from pipelines.predict.inputs import digest
 from pipelines.silhouettes import fit_background, fit_frames
 from pose.background_models import BackgroundModel, RunningBackground
 from pose.errors import DataError
 from pose.silhouette import Silhouette, examine_mask
-from pose.video import VideoFrame, read_frames, read_masks
+from pose.video import VideoFrame, read_frames
 
 RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "mog2", "running-knn": "knn"}
 
@@ -27,8 +26,8 @@ class Scene(Protocol):
     """Where silhouettes come from."""
 
     @property
-    def reader(self) -> Reader:
-        """What reads the frames of an input."""
+    def ready(self) -> bool:
+        """Whether the inputs are silhouettes themselves."""
 
     @property
     def in_order(self) -> bool:
@@ -53,8 +52,8 @@ class EmptyScene:
     """Recordings or pictures of the empty scene, by the same camera."""
 
     recordings: Sequence[Path]
-    reader: Reader = field(default=read_frames, init=False)
-    in_order: bool = field(default=False, init=False)
+    ready: ClassVar[bool] = False
+    in_order: ClassVar[bool] = False
     _background: BackgroundModel | None = field(default=None, init=False)
 
     @property
@@ -83,8 +82,8 @@ class FirstSeconds:
     """The video itself begins with the empty scene."""
 
     seconds: float
-    reader: Reader = field(default=read_frames, init=False)
-    in_order: bool = field(default=False, init=False)
+    ready: ClassVar[bool] = False
+    in_order: ClassVar[bool] = False
 
     @property
     def title(self) -> str:
@@ -110,8 +109,8 @@ class RunningScene:
     """No empty scene is known: it is learnt along."""
 
     title: str
-    reader: Reader = field(default=read_frames, init=False)
-    in_order: bool = field(default=True, init=False)
+    ready: ClassVar[bool] = False
+    in_order: ClassVar[bool] = True
 
     def prepare(self, config: Config) -> None:
         """Nothing is common to all videos."""
@@ -130,9 +129,9 @@ class RunningScene:
 class ReadyMasks:
     """The inputs are silhouettes."""
 
-    title: str = field(default="none: ready-made masks", init=False)
-    reader: Reader = field(default=read_masks, init=False)
-    in_order: bool = field(default=False, init=False)
+    title: ClassVar[str] = "none: ready-made masks"
+    ready: ClassVar[bool] = True
+    in_order: ClassVar[bool] = False
 
     def prepare(self, config: Config) -> None:
         """Nothing is common to all videos."""

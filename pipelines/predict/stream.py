@@ -88,7 +88,7 @@ def stream(
     """
     examine = scene.watch(video, model.config)
     looked_at: Iterator[tuple[VideoFrame, Silhouette | None]]
-    selected = frames.read(video, scene.reader)
+    selected = frames.read(video, scene.ready)
     if scene.in_order:
         looked_at = _look(selected, examine, n_done)
     else:

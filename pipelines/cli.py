@@ -187,7 +187,7 @@ def predict(
         typer.Option(
             "--background",
             "-b",
-            help="The empty scene by the same camera, video or picture; repeatable. Or running (running-knn): "
+            help="The empty scene by the same camera, video or picture; repeatable. Or running (running-mog2): "
             "learnt along, where there is none.",
         ),
     ] = None,

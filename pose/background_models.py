@@ -269,11 +269,11 @@ class RunningBackground:
 
     Notes
     -----
-    It needs no recording of the empty scene, and pays for it: whoever stands in the first frames leaves a hole when he
-    moves on, and whoever stands still fades.
+    It needs no recording of the empty scene, and pays for it: whoever stands in the first frames leaves a ghost when he
+    moves on, and whoever stands still fades. The same frames give the same silhouettes.
     """
 
-    kind: Literal["mog2", "knn"] = "mog2"
+    kind: Literal["mog2", "knn"] = "knn"
     threshold: float | None = None
     clean: CleanUp = field(default_factory=CleanUp)
     history: int = 500
@@ -283,6 +283,7 @@ class RunningBackground:
         if self.history < 1:
             raise ValueError(f"history must be at least one frame, got {self.history}")
         SubtractorBackground(self.kind, self.threshold)
+        cv2.setRNGSeed(0)  # KNN draws the samples that it keeps
         self._subtractor = _subtractor(self.kind, self.threshold, self.history)
         self._shape: tuple[int, ...] | None = None
 

@@ -28,12 +28,20 @@ class FrameNumbering:
         self._faulty = False
         self._first_fault = ""
         self._gaps: list[tuple[int, int]] = []
+        self._damaged: list[tuple[int, int]] = []
 
     def fault(self, reason: str) -> None:
         """A packet, or what follows, cannot be decoded."""
         self._pending += 1
         self._faulty = True
         self._first_fault = self._first_fault or reason
+
+    def damaged(self, index: int) -> None:
+        """The decoder has made up parts of the picture of this number."""
+        if self._damaged and self._damaged[-1][1] == index - 1:
+            self._damaged[-1] = (self._damaged[-1][0], index)
+        else:
+            self._damaged.append((index, index))
 
     @property
     def reason(self) -> str:
@@ -64,13 +72,21 @@ class FrameNumbering:
         """What is to be said of the frames that are missing, once the file has ended; `announced` is 0 if unknown."""
         told = []
         if self._gaps:
-            named = ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in self._gaps[:_MOST_NAMED])
-            more = f" and {len(self._gaps) - _MOST_NAMED} more gaps" if len(self._gaps) > _MOST_NAMED else ""
             told.append(
-                f"frames {named}{more} (from 0) cannot be decoded{self.reason}: they are left out, and those behind "
-                "them may look damaged"
+                f"frames {_named(self._gaps)} (from 0) cannot be decoded{self.reason}: they are left out, and those "
+                "behind them may look damaged"
             )
         if self._pending or self.count < announced:
             of = f" of the {announced} announced" if announced else ""
-            told.append(f"ends after frame {self.count}{of}{self.reason}")
+            cut = self._damaged[-1:] == [(self.count - 1, self.count - 1)]
+            if cut:
+                self._damaged.pop()
+            told.append(f"ends after frame {self.count}{of}{', which is damaged' if cut else ''}{self.reason}")
+        if self._damaged:
+            told.append(f"frames {_named(self._damaged)} (from 0) are damaged: parts of these pictures are made up")
         return told
+
+
+def _named(spans: list[tuple[int, int]]) -> str:
+    named = ", ".join(f"{first} to {last}" if last > first else f"{first}" for first, last in spans[:_MOST_NAMED])
+    return named + (f" and at {len(spans) - _MOST_NAMED} more places" if len(spans) > _MOST_NAMED else "")

@@ -301,6 +301,8 @@ def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFram
             place = numbering.place(float(frame.time) if frame.time is not None else None)
             if place is None:
                 continue
+            if frame.is_corrupt:
+                numbering.damaged(place[0])
             has_alpha = keep_alpha and any(part.is_alpha for part in frame.format.components)
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {place[0] + 1}")

@@ -79,7 +79,8 @@ def write_results(outputs: Outputs, series: PoseSeries) -> None:
     DataError
         If they cannot be written; then none is.
     """
-    with atomic_path(outputs.csv) as csv_part, atomic_path(outputs.hdf5) as hdf5_part:
+    with atomic_path(outputs.csv) as csv_part:
         write_csv(csv_part, series)
         series.provenance["csv_sha256"] = digest(csv_part)
-        write_hdf5(hdf5_part, series)
+        with atomic_path(outputs.hdf5) as hdf5_part:
+            write_hdf5(hdf5_part, series)

@@ -17,7 +17,7 @@ from pose.errors import DataError
 from pose.silhouette import Silhouette, examine_mask
 from pose.video import VideoFrame, read_frames
 
-RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "mog2", "running-knn": "knn"}
+RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "knn", "running-mog2": "mog2"}
 
 Examine = Callable[[VideoFrame], Silhouette]
 
@@ -152,7 +152,7 @@ def choose_scene(backgrounds: Sequence[str | Path] = (), seconds: float | None =
     Parameters
     ----------
     backgrounds : sequence of str or Path
-        Recordings or pictures of the empty scene, or ``"running"`` (``"running-knn"``) alone.
+        Recordings or pictures of the empty scene, or ``"running"`` (``"running-mog2"``) alone.
     seconds : float, optional
         Take the first seconds of each video for the empty scene.
     masks : bool

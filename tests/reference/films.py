@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,7 +27,10 @@ def figure(step: int, column: int = 40, scale: float = 1.0, height: int = HEIGHT
     mask = np.zeros((height, width), np.uint8)
     swing = 9 * np.sin(step / 4)
     x = column + step % 30
-    at: Callable[[float, float], tuple[int, int]] = lambda dx, y: (round(x + scale * dx), round(8 + scale * (y - 8)))
+
+    def at(dx: float, y: float) -> tuple[int, int]:
+        return round(x + scale * dx), round(8 + scale * (y - 8))
+
     cv2.circle(mask, at(0, 16), round(6 * scale), 255, -1)
     thick = max(1, round(7 * scale))
     for line in (((0, 22), (0, 46)), ((0, 46), (swing, 76)), ((0, 46), (-swing, 76)), ((0, 26), (12 - swing, 42))):

@@ -8,6 +8,7 @@ from gbcd.likelihood import (
     log_marginal_likelihood,
 )
 from gbcd.local_variance import LocalVariances
+from gbcd.prediction import MeanPredictor
 from gbcd.regressor import GBCDRegressor
 from gbcd.sampling import posterior_deviations
 from gbcd.selection import (
@@ -40,6 +41,7 @@ __all__ = [
     "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
+    "MeanPredictor",
     "Prefit",
     "RandomSubset",
     "Selection",

@@ -87,10 +87,13 @@ def synth(
     ] = None,
     motion: Annotated[
         list[str] | None,
-        typer.Option(help="Motion files, .bvh, .amc (its .asf beside it) or .c3d, or folders of them; NAME=FILE names it."),
+        typer.Option(
+            help="Motion files, .bvh, .amc (its .asf beside it) or .c3d, or folders of them; NAME=FILE names it."
+        ),
     ] = None,
     motion_unit: Annotated[
-        str | None, typer.Option(help="Of motion files: mm, cm, inch, m, cmu, or mm a unit. Default: stated or found out.")
+        str | None,
+        typer.Option(help="Of motion files: mm, cm, inch, m, cmu, or mm a unit. Default: stated or found out."),
     ] = None,
     motion_up: Annotated[str | None, typer.Option(help="Their up axis, x, y or z. Default: found out.")] = None,
     motion_rate: Annotated[
@@ -109,7 +112,9 @@ def synth(
         ),
     ] = None,
     frames: Annotated[int | None, typer.Option(help="Toolkit frames of a trial.")] = None,
-    mirrored: Annotated[bool, typer.Option("--mirrored", help="Also the mirror image of every trial, as trial 2.")] = False,
+    mirrored: Annotated[
+        bool, typer.Option("--mirrored", help="Also the mirror image of every trial, as trial 2.")
+    ] = False,
     train_share: Annotated[float, typer.Option(help="The share of a trial's frames to train on.")] = 0.5,
     masks: Annotated[
         str, typer.Option(help="True masks to keep: sample (every 40th frame), png or video (all), none.")
@@ -240,36 +245,71 @@ def evaluate(
 
 @app.command()
 def predict(
-    videos: Annotated[list[Path], typer.Argument(help="Videos, or folders of numbered stills.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Videos, folders of videos or of numbered pictures, patterns such as 'clips/*.avi'."),
+    ],
     model: ModelOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
     background: Annotated[
-        list[Path] | None,
-        typer.Option("--background", "-b", help="The empty scene by the same camera, video or picture; repeatable."),
+        list[str] | None,
+        typer.Option(
+            "--background",
+            "-b",
+            help="The empty scene by the same camera, video or picture; repeatable. Or running (running-mog2): "
+            "learnt along, where there is none.",
+        ),
+    ] = None,
+    background_seconds: Annotated[
+        float | None, typer.Option(help="The first seconds of each video show the empty scene.")
     ] = None,
     masks: Annotated[bool, typer.Option("--masks", help="The videos are ready-made silhouettes.")] = False,
+    start: Annotated[int, typer.Option(help="First frame, from 0.")] = 0,
+    stop: Annotated[int | None, typer.Option(help="Frame to stop before. Default: the end.")] = None,
+    stride: Annotated[int, typer.Option(help="Take every k-th frame.")] = 1,
+    rate: Annotated[float | None, typer.Option(help="Frames per second of numbered pictures. Default: 60.")] = None,
+    overlay: Annotated[
+        bool, typer.Option("--overlay/--no-overlay", help="Also draw a video with contour and skeleton.")
+    ] = False,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help="The camera, for the overlay: HumanEva's .cal, or OpenCV's YAML, XML or JSON."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace results that are there.")] = False,
 ) -> None:
-    """Predict the poses of videos of one camera: joints as CSV and HDF5, and an overlay video, for each."""
-    from pipelines.predict import predict_videos
-    from pipelines.store import load_model
+    """Predict the poses of videos of one camera: joints as CSV and HDF5 for each, and an overlay on request.
 
-    missing = [str(path) for path in (*videos, *(background or [])) if not path.exists()]
-    if missing:
-        raise UsageError(f"no such file: {', '.join(missing)}")
+    A run that was stopped goes on where it was, and finished videos are left alone: what decides is the content of
+    model, video and background, and the settings.
+    """
+    from pipelines.predict import FrameRange, choose_scene, expand, predict_videos
+    from pipelines.predict.summary import summary_table
+    from pipelines.store import load_model
+    from pose.camera_file import read_camera
+
+    videos = expand(inputs)
+    scene = choose_scene(background or [], background_seconds, masks)
+    frames = FrameRange(start, stop, stride, rate)
+    if calibration is not None and not calibration.is_file():
+        raise UsageError(f"no such file: {calibration}")
+    camera = read_camera(calibration) if calibration else None
     trained = load_model(model)
     with reporting() as reporter:
-        faults = predict_videos(
+        reports = predict_videos(
             videos,
             trained,
-            background or [],
+            scene,
             out,
             reporter,
             model_name=model.name,
-            ready_masks=masks,
+            frames=frames,
+            camera=camera,
+            overlay=overlay,
             overwrite=overwrite,
         )
-    if faults:
+    print_table(summary_table(reports))
+    print(f"results in {out}")
+    if any(report.state == "failed" for report in reports):
         raise typer.Exit(EXIT_FAILURE)
 
 

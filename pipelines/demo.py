@@ -9,7 +9,7 @@ from pathlib import Path
 from pipelines.config import load_config
 from pipelines.evaluate import Evaluation, evaluate
 from pipelines.files import atomic_path
-from pipelines.predict import predict_videos
+from pipelines.predict import choose_scene, predict_videos
 from pipelines.progress import Reporter
 from pipelines.report import save_picture
 from pipelines.store import load_model, save_model
@@ -37,5 +37,9 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
         temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
     reporter.say("4/4  prediction of a video")
     backgrounds = sorted((data / "Background").glob("*_(C1).avi"))
-    predict_videos([data / DEMO_VIDEO], model, backgrounds, out, reporter, model_name=model_path.name, overwrite=True)
+    scene = choose_scene(backgrounds)
+    model_name = model_path.name
+    predict_videos(
+        [data / DEMO_VIDEO], model, scene, out, reporter, model_name=model_name, overlay=True, overwrite=True
+    )
     return evaluation

@@ -8,8 +8,10 @@ Format history
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,7 @@ def load_model(path: str | Path) -> PoseModel:
     with file:
         try:
             _check_format(path, file)
-            return _read(file)
+            model = _read(file)
         except DataError:
             raise
         except ValidationError as error:
@@ -93,6 +95,8 @@ def load_model(path: str | Path) -> PoseModel:
             raise DataError(f"{path}: is damaged (its config: {keys})") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
+    with path.open("rb") as content:
+        return replace(model, digest=hashlib.file_digest(content, "sha256").hexdigest())
 
 
 def _check_format(path: Path, file: Any) -> None:

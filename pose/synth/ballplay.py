@@ -102,7 +102,9 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     trunk = _trunk(body, rng, times, facing, ankles, plan)
     head = rotation(
         facing + drift(rng, times, np.radians(10.0)),
-        np.radians(8.0) + np.radians(14.0) * gaussian_filter1d(plan.crouch, 0.2 * RATE) + drift(rng, times, _ANGLE_SIGMA),
+        np.radians(8.0)
+        + np.radians(14.0) * gaussian_filter1d(plan.crouch, 0.2 * RATE)
+        + drift(rng, times, _ANGLE_SIGMA),
     )
     heading = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
     motion = assemble(trunk, head, reach_for(trunk, heading, hands, _FLARE), ankles, feet)
@@ -111,7 +113,11 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
 
 def _plan(rng: np.random.Generator, n_frames: int) -> _Plan:
     plan = _Plan(
-        np.zeros((n_frames, 2, 3)), np.zeros(n_frames), np.zeros(n_frames), np.full(n_frames, 0.3), np.full(n_frames, 0.3)
+        np.zeros((n_frames, 2, 3)),
+        np.zeros(n_frames),
+        np.zeros(n_frames),
+        np.full(n_frames, 0.3),
+        np.full(n_frames, 0.3),
     )
     plan.hands[:] = _sided(_CARRY)
     acts = (_bounce, _throw, _catch, _carry)

@@ -203,7 +203,9 @@ def _best_loop(course: _Course) -> tuple[int, int]:
         return min(_SEAM, length - 1), length
     pose = np.stack(list(course.body.points.values()), axis=1)
     feature = np.concatenate([pose, 0.1 * RATE * np.gradient(pose, axis=0)], axis=1).reshape(length, -1)
-    apart = np.linalg.norm(feature[:, None, ::1] - feature[None], axis=-1) if length <= 600 else _sparse_distances(feature)
+    apart = (
+        np.linalg.norm(feature[:, None, ::1] - feature[None], axis=-1) if length <= 600 else _sparse_distances(feature)
+    )
     first, last = np.indices(apart.shape) * (length / len(apart))
     allowed = (last - first >= _SHORTEST_LOOP) & (first >= _SEAM)
     # A longer loop repeats less: it may close a little worse.

@@ -89,7 +89,9 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     hands = arm * (hands + np.stack([[drift(rng, times, 0.02) for _ in range(3)] for _ in range(2)]).transpose(2, 0, 1))
     trunk = _trunk(body, rng, times, facing, ankles, hands / arm)
     look = drift(rng, times, np.radians(14.0))
-    head = rotation(facing + look, np.radians(5.0) + drift(rng, times, 2 * _ANGLE_SIGMA), drift(rng, times, _ANGLE_SIGMA))
+    head = rotation(
+        facing + look, np.radians(5.0) + drift(rng, times, 2 * _ANGLE_SIGMA), drift(rng, times, _ANGLE_SIGMA)
+    )
     flare = _FLARE + np.stack([drift(rng, times, _FLARE_SIGMA) for _ in range(2)], axis=-1)
     chest = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
     motion = assemble(trunk, head, reach_for(trunk, chest, hands, flare), ankles, feet)
@@ -126,7 +128,10 @@ def _pair_up(rng: np.random.Generator, hands: FloatArray) -> None:
         length = round(rng.uniform(2.0, 5.0) * RATE)
         span = slice(start, min(start + length, n_frames))
         frames = np.arange(span.stop - span.start)
-        blend = (smootherstep(frames / (_PAIRING_SECONDS * RATE)) * smootherstep((length - frames) / (_PAIRING_SECONDS * RATE)))[:, None]
+        blend = (
+            smootherstep(frames / (_PAIRING_SECONDS * RATE))
+            * smootherstep((length - frames) / (_PAIRING_SECONDS * RATE))
+        )[:, None]
         leader = int(rng.integers(2))
         draw = rng.random()
         if draw < _BOTH_HANDS:

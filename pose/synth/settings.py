@@ -149,9 +149,7 @@ def check_settings(
     )
 
 
-def _motion_files(
-    motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]
-) -> list[MotionFile]:
+def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]) -> list[MotionFile]:
     """The files, each read once so that a faulty one is known before the work, with the actions' names."""
     files, faults = [], []
     taken = set(actions)
@@ -179,7 +177,13 @@ def _action_name(path: Path, taken: set[str]) -> str:
     words = re.findall(r"[A-Za-z]+", path.stem)
     name = "".join(word[:1].upper() + word[1:] for word in words) or "Clip"
     for number in range(26 * 26):
-        tail = "" if number == 0 else chr(ord("A") + number) if number < 26 else f"Z{chr(ord('A') + number % 26)}{chr(ord('A') + number // 26)}"
+        tail = (
+            ""
+            if number == 0
+            else chr(ord("A") + number)
+            if number < 26
+            else f"Z{chr(ord('A') + number % 26)}{chr(ord('A') + number // 26)}"
+        )
         if name + tail not in taken:
             return name + tail
     raise DataError(f"{path}: too many motion files of one name; name them: --motion NAME=FILE")

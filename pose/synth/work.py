@@ -108,7 +108,7 @@ _stop: Event | None = None
 
 def _start_worker(drawn: Synchronized[int], stop: Event) -> None:
     """Prepare a worker: it ends when it is told to, not by the terminal's interrupt, and OpenCV leaves the cores alone."""
-    global _drawn, _stop  # noqa: PLW0603
+    global _drawn, _stop
     _drawn, _stop = drawn, stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cv2.setNumThreads(1)

@@ -156,7 +156,9 @@ def _foreign(out: Path) -> list[str]:
     """Files in a data set that it was not made with."""
     manifest = _read_json(out / MANIFEST)
     files = set(manifest.get("files", [])) | {NOTICE, MANIFEST}
-    there = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir() or path.is_symlink())
+    there = sorted(
+        path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir() or path.is_symlink()
+    )
     return [name for name in there if name not in files]
 
 

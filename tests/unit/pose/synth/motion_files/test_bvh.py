@@ -92,7 +92,9 @@ def test_faults_are_told_with_their_line(write, old, new, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"\n \r\n", "is empty"), (b"RIFF\0\0", "no text")])
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "is empty"), (b"\n \r\n", "is empty"), (b"RIFF\0\0", "no text")]
+)
 def test_files_without_text_are_refused(write, content, message):
     with pytest.raises(DataError, match=message):
         read_clip(write("empty.bvh", content))

@@ -21,6 +21,39 @@ _LIST_HEAD = 12  # bytes; its chunks stand behind
 _MOST_CHUNKS = 1000  # between two pictures
 
 
+def whole_frames(
+    path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
+) -> Iterator[tuple[int, float, av.VideoFrame]]:
+    """Number, seconds since frame 0, and picture, of all frames of an AVI file that are whole.
+
+    Warns
+    -----
+    UserWarning
+        Of frames that are left out, and at the end if the file announces more.
+    """
+    frames = WholeFrames(path, container, stream)
+    start = None
+    fault = ""
+    while True:
+        try:
+            index, frame = next(frames)
+        except StopIteration:
+            break
+        except UnknownFrameError:
+            fault = " (damaged behind it: which frames are lost is not known, and the rest is left out)"
+            break
+        except av.FFmpegError as error:
+            fault = f" ({error.strerror or error})"
+            break
+        time = float(frame.time) if frame.time is not None and not frames.renumbered else index / rate
+        start = time - index / rate if start is None else start  # the first frames may be damaged
+        yield index, time - start, frame
+    fault = fault or " (what is behind is damaged)" * frames.damaged
+    if fault or frames.n_whole < stream.frames:
+        announced = f" of the {stream.frames} announced" if stream.frames else ""
+        warnings.warn(f"{path}: ends after frame {frames.n_whole}{announced}{fault}", stacklevel=5)
+
+
 class UnknownFrameError(Exception):
     """A packet lies where no frame is known to lie, so that the numbers from it on are not known."""
 

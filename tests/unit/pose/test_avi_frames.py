@@ -7,7 +7,7 @@ import av
 import numpy as np
 import pytest
 
-from pose._whole_frames import read_index
+from pose._avi_frames import read_index
 from pose.errors import DataError
 from pose.video import read_frames
 

@@ -303,8 +303,6 @@ def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFram
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
             yield VideoFrame(index, time, image)
-        if shape is None:
-            raise DataError(f"{path}: no frame could be decoded")
 
 
 def _film(container: av.container.InputContainer) -> av.VideoStream | None:

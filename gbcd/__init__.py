@@ -7,6 +7,8 @@ from gbcd.likelihood import (
     leave_group_out_score,
     log_marginal_likelihood,
 )
+from gbcd.local_variance import LocalVariances
+from gbcd.prediction import MeanPredictor
 from gbcd.regressor import GBCDRegressor
 from gbcd.sampling import posterior_deviations
 from gbcd.selection import (
@@ -36,8 +38,10 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
+    "MeanPredictor",
     "Prefit",
     "RandomSubset",
     "Selection",

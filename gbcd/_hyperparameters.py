@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gbcd._arrays import Float64Array, IntArray, positive_number
 from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import HyperparameterFit, Objective, fit_hyperparameters
+from gbcd.likelihood import HyperparameterFit, Objective, check_names, fit_hyperparameters
 
 SECTION = "hyperparameters"
 
@@ -26,10 +26,13 @@ class Request:
     objective: Objective
 
     def __post_init__(self) -> None:
+        check_names(self.kernel, self.subset, self.objective)
         if isinstance(self.kernel, Kernel) and self.gamma is not None:
             raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")
         if self.noise is not None:
             positive_number(self.noise, "noise")
+        if self.gamma is not None:
+            SquaredExponential(self.gamma)
 
     @property
     def given(self) -> Kernel | None:
@@ -66,9 +69,11 @@ def find_hyperparameters(
     if given is not None and request.noise is not None:
         return given, float(request.noise), None
     mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups)
-    held = None if checkpoint is None else checkpoint.load(SECTION, mark)
+    template = _template(request, X.shape[1])
+    shapes = {"log_parameters": template.log_parameters.shape, "indices": (None,), "numbers": (4,)}
+    held = None if checkpoint is None else checkpoint.load(SECTION, mark, shapes)
     if held is not None:
-        fit = _restored(held, _template(request, X.shape[1]))
+        fit = _restored(held, template)
         return fit.kernel, fit.noise, fit
     fit = fit_hyperparameters(
         X,

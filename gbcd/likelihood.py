@@ -10,25 +10,27 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
+import scipy.spatial.distance
 
 from gbcd._arrays import (
     Float64Array,
     IntArray,
     as_matrix,
     as_outputs,
+    centre,
     group_labels,
     positive_integer,
     positive_number,
 )
 from gbcd._dense import cholesky_in_place, inverse_from_cholesky, matmul
 from gbcd._tiles import blas_threads, kernel_matrix
-from gbcd.kernels import Kernel, SquaredExponential
+from gbcd.kernels import Kernel, SquaredExponential, require_kernel
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +40,11 @@ NOISE_START = 0.1
 GAMMA_RANGE = 1e5
 """Each gamma stays within this factor of its data-driven start."""
 
+MAX_INPUT = 1e100
 MAX_ITERATIONS = 100
 MEDIAN_ROWS = 500
+
+KERNELS = ("ard", "isotropic")
 
 Score = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
 Objective = Literal["marginal", "leave_group_out"]
@@ -184,7 +189,7 @@ def fit_hyperparameters(
     kernel : {"ard", "isotropic"} or Kernel
         A `Kernel` is the start itself.
     subset : int
-        Rows used, at most n.
+        Rows used, 2 at least and n at most.
     groups : int array (n,), optional
         Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then takes one row of
         each group at most, as near-duplicates drive the noise to zero.
@@ -205,7 +210,7 @@ def fit_hyperparameters(
     Raises
     ------
     ValueError
-        For an unknown kernel or objective, missing groups, a subset below 1 or of a single group where two are needed,
+        For an unknown kernel or objective, missing groups, a subset below 2 or of a single group where two are needed,
         or a noise that is not positive.
     """
     started = time.perf_counter()
@@ -251,8 +256,29 @@ def draw_subset(n: int, subset: int, labels: IntArray | None, rng: np.random.Gen
     return np.sort(rng.choice(rows, subset, replace=False))
 
 
+def check_names(kernel: object, subset: object, objective: object) -> None:
+    """Refuse a kernel, subset or objective that no fit can have, whether one follows or not.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    require_kernel(kernel, KERNELS)
+    positive_integer(subset, "subset", least=2)
+    if objective not in get_args(Objective):
+        raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
+
+
 def _checked(X: npt.ArrayLike, Y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     inputs = as_matrix(X, "X")
+    largest = np.abs(inputs).max(axis=0)
+    if largest.max() > MAX_INPUT:
+        column = int(np.argmax(largest))
+        raise ValueError(
+            f"X reaches {largest[column]:.3g} in column {column}, too much for the squared distances that the start "
+            f"and the gradient need: divide it first (GBCDRegressor does, by default)."
+        )
     return inputs, as_outputs(Y, len(inputs))
 
 
@@ -266,20 +292,16 @@ def _members(labels: IntArray) -> list[IntArray]:
 def _check_request(
     kernel: str | Kernel, subset: int, labels: IntArray | None, objective: str, fit_kernel: bool
 ) -> None:
-    if not isinstance(kernel, Kernel) and kernel not in ("ard", "isotropic"):
-        raise ValueError(f"kernel must be 'ard', 'isotropic' or a Kernel, not {kernel!r}.")
+    check_names(kernel, subset, objective)
     if not fit_kernel and not isinstance(kernel, Kernel):
         raise ValueError("fit_kernel=False needs a Kernel to hold.")
-    positive_integer(subset, "subset")
-    if objective not in ("marginal", "leave_group_out"):
-        raise ValueError(f"objective must be 'marginal' or 'leave_group_out', not {objective!r}.")
     if objective == "leave_group_out" and (labels is None or labels.max() < 1):
         raise ValueError("objective='leave_group_out' needs groups, at least two of them: one label for each row.")
 
 
 def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Array, Float64Array, float]:
     """Return K, Kbar^-1 and log|Kbar|."""
-    K = kernel_matrix(kernel, X, X, X.mean(axis=0)).astype(np.float64, copy=False)
+    K = kernel_matrix(kernel, X, X, centre(X)).astype(np.float64, copy=False)
     np.fill_diagonal(K, kernel.diagonal(X))
     lower = cholesky_in_place(K + noise * np.eye(len(X)))
     log_determinant = 2 * float(np.log(np.diagonal(lower)).sum())
@@ -290,7 +312,8 @@ def _inverse(kernel: Kernel, noise: float, X: Float64Array) -> tuple[Float64Arra
 def _parameter_gradient(
     kernel: Kernel, noise: float, X: Float64Array, K: Float64Array, slope: Float64Array
 ) -> Float64Array:
-    return np.append(kernel.parameter_gradient(X, K, slope), noise * np.trace(slope))
+    exact = kernel.for_inputs(X, centre(X))
+    return np.append(exact.parameter_gradient(X, K, slope), noise * np.trace(slope))
 
 
 def _score(objective: Objective, labels: IntArray | None) -> Score:
@@ -302,10 +325,8 @@ def _score(objective: Objective, labels: IntArray | None) -> Score:
 def _starts(name: str, X: Float64Array) -> list[Kernel]:
     """Return the kernels to fit one after the other."""
     some = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_ROWS)).astype(int)]
-    squares = np.einsum("ij,ij->i", some, some)
-    distances = squares[:, None] + squares - 2 * some @ some.T
-    apart = distances[np.triu_indices(len(some), 1)]
-    apart = apart[apart > 1e-12 * max(float(squares.max()), np.finfo(np.float64).tiny)]
+    apart = scipy.spatial.distance.pdist(some, "sqeuclidean")
+    apart = apart[apart > np.finfo(np.float64).tiny]
     gamma = 1 / float(np.median(apart)) if len(apart) else 1.0
     isotropic = SquaredExponential(gamma)
     return [isotropic] if name == "isotropic" else [isotropic, SquaredExponential(np.full(X.shape[1], gamma))]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, group_labels, positive_integer, standardisation
+from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
 from gbcd._hyperparameters import Request, find_hyperparameters
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
@@ -20,12 +20,13 @@ from gbcd._training_data import new_inputs, refuse_weights, training_data
 from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.likelihood import Objective
+from gbcd.local_variance import LocalVariances
 from gbcd.sampling import posterior_deviations
 from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.solvers import get_solver, solve
-from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
+from gbcd.solvers import solve
+from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
 from gbcd.solvers.result import Callback
-from gbcd.system import KernelSystem, Precision
+from gbcd.system import KernelSystem, Precision, check_tiles
 from gbcd.variance import Variances
 
 
@@ -203,8 +204,9 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        # A wrong name is noticed before the minutes that hyperparameters take.
-        get_solver(self.solver)
+        # A wrong parameter is noticed before the minutes that hyperparameters take.
+        check_options(self.solver, self.tol, self.block_size, self.max_passes, self.max_time, self.checkpoint_seconds)
+        check_tiles(self.memory_budget, self.precision)
         request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
         inputs, outputs = training_data(self, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))
@@ -245,7 +247,11 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.coef_ = result.coef
 
     def predict(
-        self, X: npt.ArrayLike, return_std: bool = False, include_noise: bool = False
+        self,
+        X: npt.ArrayLike,
+        return_std: bool = False,
+        include_noise: bool = False,
+        variance: Literal["exact", "fast"] = "exact",
     ) -> Float64Array | tuple[Float64Array, Float64Array]:
         """Return the predictive mean, and on request its standard deviation.
 
@@ -256,6 +262,9 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Also return the standard deviation of the latent function, the noise not included.
         include_noise : bool
             Make it that of a new observation instead: sqrt(std^2 + noise_ y_scale_^2).
+        variance : {"exact", "fast"}
+            "fast" takes milliseconds a point, from its nearest training samples, and suits inputs of many columns, see
+            `LocalVariances`.
 
         Returns
         -------
@@ -264,18 +273,30 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             In the units of each output; zero for a constant one.
         """
         check_is_fitted(self, "coef_")
+        if variance not in ("exact", "fast"):
+            raise ValueError(f"variance must be 'exact' or 'fast', not {variance!r}.")
         points = self.scale_inputs(new_inputs(self, X))
         with worker_limit(thread_count(self.n_jobs)):
-            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
+            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, centre(self.X_train_))
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
             if not return_std:
                 return mean
-            if not hasattr(self, "_variances"):
-                self._variances = Variances(self._system(), random_state=0)
-            variance = self._variances.at(points)
+            values = self._latent_variances(points, variance)
         if include_noise:
-            variance = variance + self.noise_
-        return mean, self._shaped(np.sqrt(variance)[:, None] * self._deviation_scale())
+            values = values + self.noise_
+        return mean, self._shaped(np.sqrt(values)[:, None] * self._deviation_scale())
+
+    def _latent_variances(self, points: Float64Array, variance: Literal["exact", "fast"]) -> Float64Array:
+        """Return the variances (t,) of standardised outputs at scaled points (t, d); what they need is kept."""
+        prepared = self.__dict__.setdefault("_variances", {})
+        if variance not in prepared:
+            prepared[variance] = (
+                Variances(self._system(), random_state=0)
+                if variance == "exact"
+                else LocalVariances(self.X_train_, self.kernel_, self.noise_)
+            )
+        values: Float64Array = prepared[variance].at(points)
+        return values
 
     def sample_y(
         self, X: npt.ArrayLike, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0

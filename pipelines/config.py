@@ -34,6 +34,9 @@ class DataConfig(_Section):
     )
     test_images: int | None = Field(default=None, ge=1, description="evaluate so many at most, left out likewise")
     target_frame: Literal["camera", "world"] = "camera"
+    views: Literal["single", "concatenated"] = Field(
+        default="single", description="concatenated: the histograms of all cameras side by side make one input"
+    )
     video_frame_shift: int = Field(
         default=0, ge=-10_000, le=10_000, description="added to every video frame, where a decoder counts otherwise"
     )
@@ -67,6 +70,10 @@ class DescriptorConfig(_Section):
     n_points: int = Field(default=400, ge=2)
     n_words: int = Field(default=300, ge=1)
     codebook_stride: int = Field(default=15, ge=1, description="the codebook is learnt from every k-th training image")
+    assignment: Literal["hard", "soft"] = Field(
+        default="soft", description="soft: an edge point counts for all words near it, not for the nearest alone"
+    )
+    hellinger: bool = Field(default=True, description="square roots of the histograms' entries")
 
 
 class GPConfig(_Section):
@@ -91,6 +98,10 @@ class GPConfig(_Section):
         if name not in SOLVERS:
             raise ValueError(f"there are {', '.join(SOLVERS)}")
         return name
+
+
+#: What a model file says nothing about was so before the setting came.
+BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {"descriptor": {"assignment": "hard", "hellinger": False}}
 
 
 class MPGPConfig(_Section):

@@ -15,6 +15,7 @@ from pipelines.progress import Reporter
 from pose.errors import DataError
 from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
 from pose.humaneva.folders import MissingFile, entries
+from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL
 from pose.humaneva.splits import PartitionCount, ranges_of
@@ -138,7 +139,7 @@ def missing_parts(data: HumanEva) -> list[str]:
 
 def has_own_table(data: HumanEva) -> bool:
     """Whether the tree says its partitions itself: it is no copy of the release then."""
-    return (data.root / "partitions.json").exists()
+    return own_table(data.root) is not None
 
 
 def _missing_of_subject(subject: Subject, cameras: list[str]) -> list[str]:

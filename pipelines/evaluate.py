@@ -13,6 +13,7 @@ from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import PoseModel, Poses
 from pipelines.progress import Reporter
 from pipelines.train import describe
+from pipelines.views import arrange_views
 from pose.humaneva.splits import OFFICIAL, evaluated_partition
 from pose.metrics import PoseErrors
 from pose.skeleton import Skeleton
@@ -134,6 +135,7 @@ def evaluate(
     samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
     histograms = describe(model.histosc, samples, reporter, partition)
+    samples, histograms = arrange_views(samples, histograms, model.config.data)
     reporter.progress("prediction", 0, 1)
     predictions = {
         "gbcd": model.predict(histograms),

@@ -17,7 +17,7 @@ from pipelines.config import Config
 from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
-from pipelines.silhouettes import CoverageCheck, TreeSilhouettes
+from pipelines.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
 from pose import EmptySilhouetteError, sample_edges
 from pose.errors import DataError
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
@@ -248,17 +248,16 @@ def _load_edges(path: Path) -> _Edges | None:
 
 def _compute_edges(recording: _Recording, source: TreeSilhouettes, config: Config) -> _Edges:
     numbers, points = [], []
-    n_decoded = 0
-    coverage = CoverageCheck()
+    n_decoded = n_large = 0
     for number, mask in source.read(recording.sequence, recording.camera, recording.labels.numbers):
         n_decoded += 1
-        coverage.see(mask)
+        n_large += is_too_large(np.count_nonzero(mask) / mask.size)
         try:
             points.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
         except EmptySilhouetteError:
             continue
         numbers.append(number)
-    coverage.warn(recording.sequence.videos[recording.camera])
+    warn_of_coverage(recording.sequence.videos[recording.camera], n_large, n_decoded)
     shape = (-1, config.descriptor.n_points, 2)
     return _Edges(np.array(numbers, dtype=np.int64), np.array(points, dtype=np.float32).reshape(shape), n_decoded)
 

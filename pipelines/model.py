@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbcd import GBCDRegressor, MatchingPursuitGP
+from gbcd import GBCDRegressor, MatchingPursuitGP, MeanPredictor
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pose import HistoSC
 from pose.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from pipelines.predict.stream import FramePose
 
 Histograms = NDArray[np.float64]
 Poses = NDArray[np.float64]
@@ -36,6 +43,8 @@ class PoseModel:
     skeleton : Skeleton
     summary : dict
         Counts, hyperparameters and seconds of the training, for people.
+    digest : str
+        SHA-256 of the file it was read from; empty for one that was just trained.
     """
 
     config: Config
@@ -45,6 +54,22 @@ class PoseModel:
     mean_pose: Poses
     skeleton: Skeleton
     summary: dict[str, Any] = field(default_factory=dict)
+    digest: str = ""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model file, as `pipelines.store.load_model` does.
+
+        Raises
+        ------
+        DataError
+            If the file is missing, damaged, foreign or of another format version.
+        """
+        from pipelines.store import load_model  # the store makes models: it knows this class
+
+        model = load_model(path)
+        assert isinstance(model, cls)
+        return model
 
     @property
     def axes(self) -> str:
@@ -52,8 +77,79 @@ class PoseModel:
         return self.config.data.target_frame
 
     def predict(self, histograms: Histograms) -> Poses:
-        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words)."""
+        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words); of all views side by side, if need be.
+
+        Raises
+        ------
+        UsageError
+            If the histograms are of single views and the model needs all of its cameras at once.
+        """
+        if self.config.data.views == "concatenated" and histograms.shape[1] == len(self.histosc.codebook_.centers_):
+            raise UsageError(
+                f"this model tells one pose from {', '.join(self.config.data.cameras)} together, not from one video: "
+                'train one with views = "single" and fuse its poses'
+            )
         return self._as_poses(np.asarray(self.gp.predict(histograms)))
+
+    @cached_property
+    def _mean_predictor(self) -> MeanPredictor:
+        return MeanPredictor(self.gp)
+
+    def predict_mean(self, histograms: Histograms) -> Poses:
+        """What `predict` gives, quickly for a few histograms at a time and any number of times, on one thread."""
+        return self._as_poses(self._mean_predictor.predict(histograms))
+
+    def predict_video(
+        self,
+        video: str | Path,
+        background: str | Path | Sequence[str | Path] = (),
+        *,
+        background_seconds: float | None = None,
+        masks: bool = False,
+        start: int = 0,
+        stop: int | None = None,
+        stride: int = 1,
+    ) -> Iterator[FramePose]:
+        """Poses over the frames of a video, as they come.
+
+        Parameters
+        ----------
+        video : path-like
+            A video, or a folder of numbered pictures.
+        background : path-like or sequence of these
+            The empty scene by the same camera: recordings or pictures; or ``"running"``, to learn it along.
+        background_seconds : float, optional
+            Take so much of the video's own beginning for the empty scene.
+        masks : bool
+            The video is one of silhouettes.
+        start, stop, stride : int
+            Every `stride`-th frame from `start` up to `stop`, which is left out.
+
+        Yields
+        ------
+        FramePose
+            ``frame``, ``time`` (s), ``joints`` (15, 3) and ``std`` in mm, ``quality``.
+
+        Raises
+        ------
+        UsageError
+            If the empty scene is not named in exactly one way, or the range is none.
+        DataError
+            If a file cannot be read or a frame does not fit the background.
+
+        Examples
+        --------
+        >>> model = PoseModel.load("my.h5")  # doctest: +SKIP
+        >>> for pose in model.predict_video("clip.avi", background="empty_room.avi"):  # doctest: +SKIP
+        ...     print(pose.frame, pose.joints[0])
+        """
+        from pipelines.predict import FrameRange, choose_scene  # they know this class
+        from pipelines.predict.stream import stream
+
+        backgrounds = [background] if isinstance(background, str | Path) else background
+        scene = choose_scene(backgrounds, background_seconds, masks)
+        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride)):
+            yield from batch
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:
         """The sparse rival's poses (n, 15, 3)."""

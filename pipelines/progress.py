@@ -7,15 +7,19 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 
 class Reporter(Protocol):
@@ -28,7 +32,7 @@ class Reporter(Protocol):
         """Tell what failed while the work goes on."""
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` steps of `what` are behind us; the first call of a stage starts its bar."""
+        """`done` of `total` steps of `what` are behind us, 0 where it is not known; the first call starts its bar."""
 
 
 class Silent:
@@ -42,6 +46,14 @@ class Silent:
 
     def progress(self, what: str, done: int, total: int) -> None:
         """Drop the count."""
+
+
+class _SpeedColumn(ProgressColumn):
+    """Steps per second."""
+
+    def render(self, task: Task) -> Text:
+        """Nothing until it can be told."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
 class ConsoleReporter:
@@ -59,6 +71,7 @@ class ConsoleReporter:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            _SpeedColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
@@ -88,5 +101,5 @@ class ConsoleReporter:
         if self._bars is None:
             return
         if what not in self._tasks:
-            self._tasks[what] = self._bars.add_task(what, total=total)
+            self._tasks[what] = self._bars.add_task(escape(what), total=total or None, completed=done)
         self._bars.update(self._tasks[what], completed=done)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,27 +25,24 @@ from pose.video import Image, VideoFrame, read_frames, read_masks
 Mask = NDArray[np.uint8]
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3
+#: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about
+#: what our background model leaves out. (Beside a person `pose.contours` has specks by their share of the person.)
+_SMALLEST_SHARE = 5e-4
 
 
-class CoverageCheck:
-    """Counts silhouettes too large for a person, and warns of them at the end."""
+def is_too_large(coverage: float) -> bool:
+    """Whether a silhouette that covers this share of the picture is too large for a person."""
+    return coverage > _LARGEST_SHARE
 
-    def __init__(self) -> None:
-        self._n_large = self._n_seen = 0
 
-    def see(self, mask: Mask) -> None:
-        """Count one silhouette."""
-        self._n_seen += 1
-        self._n_large += int(np.count_nonzero(mask) > _LARGEST_SHARE * mask.size)
-
-    def warn(self, video: Path) -> None:
-        """Warn where any was too large."""
-        if self._n_large:
-            warnings.warn(
-                f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {self._n_large} of "
-                f"{self._n_seen} frames: poses will mean little; is the background of this camera, without a person?",
-                stacklevel=2,
-            )
+def warn_of_coverage(video: Path, n_large: int, n_seen: int) -> None:
+    """Warn where any silhouette was too large."""
+    if n_large:
+        warnings.warn(
+            f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
+            f"{n_seen} frames: poses will mean little; is the background of this camera, without a person?",
+            stacklevel=2,
+        )
 
 
 def fit_background(recordings: Sequence[Path], config: Config, cache: Path | None = None) -> BackgroundModel:
@@ -58,24 +56,40 @@ def fit_background(recordings: Sequence[Path], config: Config, cache: Path | Non
         If one cannot be read, or they differ in size.
     """
     frames = [(frame.image for frame in read_frames(path)) for path in recordings]
+    if config.silhouette.model == "toolkit" and cache is not None:
+        return _cached_toolkit_background(recordings, frames, config, cache)
+    return fit_frames(frames, config, _empty_scene(recordings))
+
+
+def _empty_scene(recordings: Sequence[Path]) -> str:
+    return f"the empty scene of {', '.join(map(str, recordings))}"
+
+
+def fit_frames(recordings: Sequence[Iterable[Image]], config: Config, what: str) -> BackgroundModel:
+    """Learn the empty scene from the pictures of its recordings; `what` they are, for messages.
+
+    Raises
+    ------
+    DataError
+        If they differ in size, or there is none.
+    """
     settings = config.silhouette
     try:
         if settings.model == "toolkit":
-            return _toolkit_background(recordings, frames, settings.risk, cache)
+            return ToolkitBackground(settings.risk).fit(recordings)
         if settings.model == "gaussian":
-            return GaussianBackground(risk=settings.risk).fit(frames)
-        return SubtractorBackground(settings.model).fit(frames)
+            return GaussianBackground(risk=settings.risk).fit(recordings)
+        return SubtractorBackground(settings.model).fit(recordings)
     except DataError:
         raise
     except ValueError as error:
-        raise DataError(f"the empty scene of {', '.join(map(str, recordings))}: {error}") from error
+        raise DataError(f"{what}: {error}") from error
 
 
-def _toolkit_background(
-    recordings: Sequence[Path], frames: Sequence[Iterator[Image]], risk: float, cache: Path | None
-) -> ToolkitBackground:
-    if cache is None:
-        return ToolkitBackground(risk).fit(frames)
+def _cached_toolkit_background(
+    recordings: Sequence[Path], frames: Sequence[Iterator[Image]], config: Config, cache: Path
+) -> BackgroundModel:
+    risk = config.silhouette.risk
     source = b"".join(_digest(path) for path in recordings).hex()
     if cache.is_file():
         try:
@@ -85,7 +99,8 @@ def _toolkit_background(
             kept = None
         if kept is not None:
             return kept
-    model = ToolkitBackground(risk).fit(frames)
+    model = fit_frames(frames, config, _empty_scene(recordings))
+    assert isinstance(model, ToolkitBackground)
     cache.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(cache) as temporary:
         write_background(temporary, model, source)
@@ -101,11 +116,21 @@ def silhouette(frame: VideoFrame, background: BackgroundModel | None, video: Pat
         If the frame does not fit the background.
     """
     if background is None:
-        return frame.image[:, :, 0]
+        mask = frame.image[:, :, 0]
+        return np.zeros_like(mask) if _is_speck(mask) else mask
     try:
         return background.silhouette(frame.image)
     except ValueError as error:
         raise DataError(f"{video}, frame {frame.index} (from 0): {error}") from error
+
+
+def _is_speck(mask: Mask) -> bool:
+    """Whether no 8-connected component is as large as a person."""
+    least = _SMALLEST_SHARE * mask.size
+    if np.count_nonzero(mask) < least:
+        return True
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    return bool(np.max(stats[1:, cv2.CC_STAT_AREA]) < least)
 
 
 class TreeSilhouettes:

@@ -8,8 +8,10 @@ Format history
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.config import Config
+from pipelines.config import BEFORE_THE_SETTING, Config
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pose import Codebook, HistoSC
@@ -85,7 +87,7 @@ def load_model(path: str | Path) -> PoseModel:
     with file:
         try:
             _check_format(path, file)
-            return _read(file)
+            model = _read(file)
         except DataError:
             raise
         except ValidationError as error:
@@ -93,6 +95,8 @@ def load_model(path: str | Path) -> PoseModel:
             raise DataError(f"{path}: is damaged (its config: {keys})") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
+    with path.open("rb") as content:
+        return replace(model, digest=hashlib.file_digest(content, "sha256").hexdigest())
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -104,13 +108,14 @@ def _check_format(path: Path, file: Any) -> None:
 
 
 def _read(file: Any) -> PoseModel:
-    config = Config.model_validate_json(file.attrs["config"])
+    config = _config(json.loads(file.attrs["config"]))
     names, parents = (json.loads(file["skeleton"].attrs[key]) for key in ("names", "parents"))
     skeleton = Skeleton(tuple(map(str, names)), tuple(map(int, parents)))
     _expect_tree(skeleton)
     codebook = Codebook.from_centers(file["histosc"]["centers"][:], config.random_state)
     gp, mpgp = _read_state(file["gp"]), _read_state(file["mpgp"])
-    n_words, n_outputs = len(codebook.centers_), 3 * len(skeleton)
+    n_outputs = 3 * len(skeleton)
+    n_words = len(codebook.centers_) * (len(config.data.cameras) if config.data.views == "concatenated" else 1)
     mean_pose = file["mean_pose"][:]
     _expect("mean_pose", mean_pose, (len(skeleton), 3))
     for name, shape in {
@@ -146,13 +151,25 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name}/x_scale must be positive")
     return PoseModel(
         config,
-        HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),
+        HistoSC.from_codebook(
+            codebook,
+            n_points=config.descriptor.n_points,
+            assignment=config.descriptor.assignment,
+            hellinger=config.descriptor.hellinger,
+        ),
         GBCDRegressor.from_state(gp),
         MatchingPursuitGP.from_state(mpgp),
         mean_pose,
         skeleton,
         summary,
     )
+
+
+def _config(content: Any) -> Config:
+    """The settings of a file, with what held before there was a setting."""
+    for section, values in BEFORE_THE_SETTING.items():
+        content[section] = values | content[section]
+    return Config.model_validate(content)
 
 
 def _expect_tree(skeleton: Skeleton) -> None:

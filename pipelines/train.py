@@ -19,6 +19,7 @@ from pipelines.config import Config
 from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import Histograms, PoseModel, Poses
 from pipelines.progress import Reporter
+from pipelines.views import arrange_views
 from pose import HistoSC
 from pose.skeleton import HUMANEVA_15
 
@@ -72,11 +73,12 @@ class _Training:
                 masks=masks,
                 work=work,
             )
-        poses = samples.poses.reshape(len(samples), -1)
         with self._stage("codebook"):
             histosc = self._codebook(samples)
         with self._stage("histograms"):
             histograms = describe(histosc, samples, self.reporter, self.config.data.train_partition)
+        samples, histograms = arrange_views(samples, histograms, self.config.data)
+        poses = samples.poses.reshape(len(samples), -1)
         with self._stage("gp"):
             gp = self._fit_gp(histograms, poses, samples)
         with self._stage("mpgp"):
@@ -94,9 +96,7 @@ class _Training:
         settings = self.config.descriptor
         images = samples.edges[:: settings.codebook_stride]
         self.reporter.progress("codebook", 0, 1)
-        histosc = HistoSC(
-            settings.n_points, settings.n_words, random_state=self.config.random_state, n_jobs=N_WORKERS
-        ).fit(list(images))
+        histosc = new_histosc(self.config).fit(list(images))
         self.reporter.progress("codebook", 1, 1)
         self.reporter.say(f"codebook: {len(histosc.codebook_.centers_)} words from {len(images)} images")
         return histosc
@@ -192,6 +192,19 @@ class _Training:
             "n_regressors": len(mpgp.coef_),
             "seconds": self.seconds,
         }
+
+
+def new_histosc(config: Config) -> HistoSC:
+    """The descriptor of the settings, without words yet."""
+    settings = config.descriptor
+    return HistoSC(
+        settings.n_points,
+        settings.n_words,
+        random_state=config.random_state,
+        n_jobs=N_WORKERS,
+        assignment=settings.assignment,
+        hellinger=settings.hellinger,
+    )
 
 
 def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:

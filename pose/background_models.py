@@ -14,7 +14,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose._cleanup import EIGHT, FOUR, CleanUp, Mask, tidy
+from pose._cleanup import EIGHT, FOUR, CleanUp, Mask, Silhouette, tidy
+from pose._components_kernel import find_components
 from pose.silhouette import GaussianBackground
 
 Frame = npt.NDArray[np.uint8]
@@ -34,6 +35,9 @@ class BackgroundModel(Protocol):
 
     def silhouette(self, frame: Frame) -> Mask:
         """The person in a frame, (h, w), 0 or 255; ValueError for a frame of another type or shape."""
+
+    def examine(self, frame: Frame) -> Silhouette:
+        """The same, and how large the largest other silhouette is."""
 
 
 @dataclass
@@ -129,10 +133,16 @@ class ToolkitBackground:
         ValueError
             If the model is not fitted, or the frame has another type or shape.
         """
+        return self.examine(frame).mask
+
+    def examine(self, frame: Frame) -> Silhouette:
+        """Silhouette of the person, and how large the largest other component is. Errors as of `silhouette`."""
         mask = self.foreground(frame)
+        areas = np.sort(find_components(mask).area) if self.largest else np.zeros(0)
+        other = float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0
         if self.largest and mask.any():
             mask = _components(mask, EIGHT, largest=True)
-        return _components(mask, FOUR, min_area=self.min_area) if self.min_area > 1 else mask
+        return Silhouette(_components(mask, FOUR, min_area=self.min_area) if self.min_area > 1 else mask, other)
 
     def _checked(self, frame: Frame) -> Frame:
         if not hasattr(self, "means"):
@@ -197,11 +207,7 @@ class SubtractorBackground:
         ValueError
             For no recordings, one without frames, or a frame of another type or shape; the message says which.
         """
-        subtractor: cv2.BackgroundSubtractor
-        if self.kind == "mog2":
-            subtractor = cv2.createBackgroundSubtractorMOG2(varThreshold=self.threshold or 16.0, detectShadows=True)
-        else:
-            subtractor = cv2.createBackgroundSubtractorKNN(dist2Threshold=self.threshold or 400.0, detectShadows=True)
+        subtractor = _subtractor(self.kind, self.threshold)
         shape: tuple[int, ...] | None = None
         last = np.zeros(0, np.uint8)
         n_seen = 0
@@ -234,6 +240,10 @@ class SubtractorBackground:
         ValueError
             If the model is not fitted, or the frame has another type or shape.
         """
+        return self.examine(frame).mask
+
+    def examine(self, frame: Frame) -> Silhouette:
+        """Silhouette of the person, and how large the largest other component is. Errors as of `silhouette`."""
         if not hasattr(self, "_subtractor"):
             raise ValueError("this background model is not fitted: call fit(recordings)")
         if frame.dtype != np.uint8 or frame.shape != self._shape:
@@ -243,4 +253,61 @@ class SubtractorBackground:
             )
         with self._lock:
             found = np.array(self._subtractor.apply(frame, learningRate=self._rate))
-        return tidy(np.asarray((found == 255).astype(np.uint8) * np.uint8(255)), self.clean)[0]
+        return _tidied(found, self.clean)
+
+
+@dataclass
+class RunningBackground:
+    """OpenCV's MOG2 or KNN, learning the scene from the frames themselves, which it must see in order.
+
+    Parameters
+    ----------
+    kind, threshold, clean
+        As of `SubtractorBackground`.
+    history
+        Frames that the background is learnt from: what stays longer than some of these becomes background.
+
+    Notes
+    -----
+    It needs no recording of the empty scene, and pays for it: whoever stands in the first frames leaves a ghost when he
+    moves on, and whoever stands still fades. The same frames give the same silhouettes.
+    """
+
+    kind: Literal["mog2", "knn"] = "knn"
+    threshold: float | None = None
+    clean: CleanUp = field(default_factory=CleanUp)
+    history: int = 500
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if self.history < 1:
+            raise ValueError(f"history must be at least one frame, got {self.history}")
+        SubtractorBackground(self.kind, self.threshold)
+        cv2.setRNGSeed(0)  # KNN draws the samples that it keeps
+        self._subtractor = _subtractor(self.kind, self.threshold, self.history)
+        self._shape: tuple[int, ...] | None = None
+
+    def silhouette(self, frame: Frame) -> Mask:
+        """Silhouette of the person, (h, w), 0 or 255; the frame is learnt. ValueError if it is unlike the first."""
+        return self.examine(frame).mask
+
+    def examine(self, frame: Frame) -> Silhouette:
+        """Silhouette of the person, and how large the largest other component is; the frame is learnt."""
+        fits = frame.dtype == np.uint8 and frame.ndim in (2, 3) and (self._shape is None or frame.shape == self._shape)
+        if not fits:
+            expected = f"as the first, {self._shape}" if self._shape else "(h, w) or (h, w, 3)"
+            raise ValueError(f"frame: expected uint8 of shape {expected}, got {frame.dtype} of {frame.shape}")
+        self._shape = frame.shape
+        return _tidied(np.asarray(self._subtractor.apply(frame)), self.clean)
+
+
+def _subtractor(kind: str, threshold: float | None, history: int = 500) -> cv2.BackgroundSubtractor:
+    if kind == "mog2":
+        return cv2.createBackgroundSubtractorMOG2(history, varThreshold=threshold or 16.0, detectShadows=True)
+    return cv2.createBackgroundSubtractorKNN(history, dist2Threshold=threshold or 400.0, detectShadows=True)
+
+
+def _tidied(found: npt.NDArray[np.generic], clean: CleanUp) -> Silhouette:
+    """The silhouette among what a subtractor marks: 255 foreground, 127 shadow."""
+    mask, _, other = tidy(np.asarray((found == 255).astype(np.uint8) * np.uint8(255)), clean)
+    return Silhouette(mask, other)

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pose._background_kernel import classify, refine_edge
-from pose._cleanup import CleanUp, Mask, grow, square, tidy
+from pose._cleanup import CleanUp, Mask, Silhouette, grow, square, tidy
+from pose._components_kernel import find_components
 
-__all__ = ["CleanUp", "GaussianBackground", "as_mask"]
+__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
 
 GAIN_GRID = 40
 """Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
@@ -141,13 +142,14 @@ class GaussianBackground:
         self.means = np.ascontiguousarray(means)
         self.variances = np.ascontiguousarray(variances)
         floored = np.maximum(self.variances, self.min_sigma**2)
-        self._precisions = (1.0 / floored).astype(np.float32)
-        norms = -0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))
-        self._log_norms = norms.astype(np.float32)
+        precisions = (1.0 / floored).astype(np.float32)
+        norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
+        self._terms = _interleave(self.means, precisions, norms)
         self._background = self.means.mean(axis=0)
+        self._set_grid()
         # The box inscribed in the first recording's ellipsoid of acceptance: most pixels are background by comparing
         # bytes with it. Half a grey level narrower, since the gain is taken out of bytes and rounded.
-        reach = np.maximum(2.0 * (self._log_norms[0] - self.threshold), 0.0) / means.shape[3]
+        reach = np.maximum(2.0 * (norms[0] - self.threshold), 0.0) / means.shape[3]
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
@@ -167,27 +169,43 @@ class GaussianBackground:
 
     def gain(self, frame: npt.NDArray[np.uint8]) -> float:
         """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
-        image = _check_frame(frame, self._shape, "frame")
-        step = max(1, min(self._shape[:2]) // GAIN_GRID)
+        return self._gain(_check_frame(frame, self._shape, "frame"))
+
+    def _set_grid(self) -> None:
+        """Choose the values that tell the gain: indices of the flat frame, and what stands there in the background."""
+        shape = self._shape
+        step = max(1, min(shape[:2]) // GAIN_GRID)
         grid = slice(step // 2, None, step)
         behind = self._background[grid, grid]
         usable = behind > GAIN_DARK
-        if not usable.any():
+        self._grid = np.arange(np.prod(shape)).reshape(shape)[grid, grid][usable]
+        self._behind = behind[usable]
+
+    def _gain(self, image: npt.NDArray[np.uint8]) -> float:
+        if len(self._grid) == 0:
             return 1.0
-        ratio = float(np.median(image[grid, grid][usable] / behind[usable]))
+        ratio = float(np.median(image.reshape(-1)[self._grid] / self._behind))
         return ratio if ratio > 0.0 else 1.0
 
     def foreground(self, frame: npt.NDArray[np.uint8]) -> Mask:
         """Raw foreground of a frame, before clean-up: (h, w) uint8, 0 or 255. Takes what :meth:`silhouette` takes."""
         image = _check_frame(frame, self._shape, "frame")
-        return self._classify(image, self.gain(image))
+        return self._classify(image, self._gain(image))
 
     def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
         low, high = self.shadow if self.shadow is not None and self._shape[2] > 1 else (1.0, 0.0)
         scaled = cv2.convertScaleAbs(image, alpha=1.0 / gain)
         likely = np.asarray(cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
-            image, likely, self.means, self._precisions, self._log_norms, self.threshold, gain, float(low), float(high)
+            image,
+            likely,
+            self._terms,
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            gain,
+            float(low),
+            float(high),
         )
         return mask
 
@@ -208,16 +226,35 @@ class GaussianBackground:
         ValueError
             If the model is not fitted or the frame has another type or shape.
         """
+        return self.examine(frame).mask
+
+    def examine(self, frame: npt.NDArray[np.uint8]) -> Silhouette:
+        """Silhouette of the person in a frame, and whether there may be others. Parameters as of :meth:`silhouette`."""
         image = _check_frame(frame, self._shape, "frame")
-        gain = self.gain(image)
-        mask, box = tidy(self._classify(image, gain), self.clean)
+        gain = self._gain(image)
+        mask, box, other = tidy(self._classify(image, gain), self.clean)
         if self.clean.edge == 0 or box is None:
-            return mask
+            return Silhouette(mask, other)
         part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
         _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
         again = replace(self.clean, closing=0, opening=0)
-        mask[part] = tidy(mask[part], again)[0]
-        return mask
+        mask[part] = tidy(mask[part], again).mask
+        return Silhouette(mask, other)
+
+
+def examine_mask(mask: Mask) -> Silhouette:
+    """A ready-made silhouette (h, w), 0 or 255, and the share of its second largest component."""
+    areas = np.sort(find_components(mask).area)
+    return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
+
+
+def _interleave(
+    means: npt.NDArray[np.float32], precisions: npt.NDArray[np.float32], norms: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
+    pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
+    terms = np.concatenate([pairs, norms[..., None]], axis=-1)
+    return np.ascontiguousarray(np.moveaxis(terms, 0, 2).reshape(*norms.shape[1:], -1))
 
 
 def _decide_edge(

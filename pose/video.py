@@ -20,6 +20,8 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
+from pose._avi_frames import whole_frames
+from pose._timed_frames import timed_frames
 from pose.errors import DataError
 from pose.silhouette import as_mask
 
@@ -74,7 +76,8 @@ def probe(path: str | Path) -> VideoInfo:
     if path.is_dir():
         return VideoInfo(width, height, _STILL_RATE, len(list_stills(path)))
     with _open(path) as container:
-        stream = container.streams.video[0]
+        stream = _film(container)
+        assert stream is not None
         rate = float(stream.average_rate or stream.guessed_rate or 0)
         return VideoInfo(width, height, rate, stream.frames)
 
@@ -103,7 +106,8 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
     Warns
     -----
     UserWarning
-        If the file ends before the count it announces, naming the frame.
+        If the file ends before the count it announces, or frames within it are damaged or lost, naming them; those
+        behind them keep their index.
     """
     path = Path(path)
     frames = _decode_stills(path) if path.is_dir() else _decode_video(path)
@@ -151,7 +155,9 @@ _LOSSLESS = {"ffv1", "ffvhuff", "huffyuv", "magicyuv", "png", "qtrle", "rawvideo
 def _mask_level(path: Path) -> int:
     """Above it a pixel of a mask video is the person: half of 255, or 0 where nothing is above 1 for certain."""
     with _open(path) as container:
-        if container.streams.video[0].codec_context.name not in _LOSSLESS:
+        stream = _film(container)
+        assert stream is not None
+        if stream.codec_context.name not in _LOSSLESS:
             return _HALF
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with the file is told when it is read
@@ -184,16 +190,43 @@ def list_stills(folder: Path) -> list[Path]:
     return list(_numbered_stills(folder).values())
 
 
+def holds_stills(folder: Path) -> bool:
+    """Whether a folder holds a numbered picture."""
+    return any(_still_number(path) is not None for path in folder.iterdir())
+
+
+_VIDEO_SUFFIXES = {".avi", ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".wmv", ".3gp"}
+
+
+def is_video(path: Path) -> bool:
+    """Whether a file is meant to be a video, by its name, or is one, by its content."""
+    if path.suffix.lower() in _VIDEO_SUFFIXES:
+        return True
+    try:
+        with _open(path) as container:
+            return not container.format.name.endswith("_pipe") and container.format.name != "image2"  # one picture
+    except DataError:
+        return False
+
+
+def _still_number(path: Path) -> int | None:
+    """The number of a picture; None for anything else. Hidden files are what a Mac writes beside each."""
+    digits = re.search(r"[0-9]{1,9}$", path.stem)
+    if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
+        return None
+    return int(digits.group())
+
+
 def _numbered_stills(folder: Path) -> dict[int, Path]:
     """Pictures by number, ascending."""
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder")
     stills: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
-        digits = re.search(r"[0-9]{1,9}$", path.stem)
-        if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
+        number = _still_number(path)
+        if number is None:
             continue
-        twin = stills.setdefault(int(digits.group()), path)
+        twin = stills.setdefault(number, path)
         if twin != path:
             raise DataError(f"{folder}: {twin.name} and {path.name} carry the same number; keep one of them")
     if not stills:
@@ -244,7 +277,7 @@ def _open(path: Path) -> av.container.InputContainer:
     except (av.FFmpegError, OSError) as error:
         raise DataError(f"{path}: cannot be opened as a video ({error.strerror or error})") from error
     is_text = container.format.name == "tty"  # FFmpeg draws any .txt file as pictures of its letters
-    if is_text or not container.streams.video:
+    if is_text or _film(container) is None:
         container.close()
         raise DataError(f"{path}: " + ("is a text file, not a video" if is_text else "holds no video stream"))
     return container
@@ -257,36 +290,27 @@ def _address(path: Path) -> str:
 
 def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFrame]:
     with _open(path) as container:
-        stream = container.streams.video[0]
+        stream = _film(container)
+        assert stream is not None
         stream.thread_type = "AUTO"
         rate = float(stream.average_rate or stream.guessed_rate or _STILL_RATE)
-        index = 0
-        start = None
+        pictures = (whole_frames if container.format.name == "avi" else timed_frames)(path, container, stream, rate)
         shape = None
-        fault = ""
-        frames = container.decode(stream)
         # One for all frames: to make the conversion's tables anew for each takes longer than to decode it.
         reformatter = VideoReformatter()
-        while True:
-            try:
-                frame = next(frames)
-            except StopIteration:
-                break
-            except av.FFmpegError as error:
-                fault = f" ({error.strerror or error})"
-                break
-            time = float(frame.time) if frame.time is not None else index / rate
-            start = time if start is None else start
+        for index, time, frame in pictures:
             has_alpha = keep_alpha and any(part.is_alpha for part in frame.format.components)
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
-            yield VideoFrame(index, time - start, image)
-            index += 1
-        if index == 0:
-            raise DataError(f"{path}: no frame could be decoded{fault}")
-        if fault or index < stream.frames:
-            announced = f" of the {stream.frames} announced" if stream.frames else ""
-            warnings.warn(f"{path}: ends after frame {index}{announced}{fault}", stacklevel=3)
+            yield VideoFrame(index, time, image)
+        if shape is None:
+            raise DataError(f"{path}: no frame could be decoded")
+
+
+def _film(container: av.container.InputContainer) -> av.VideoStream | None:
+    """The first video stream that is no cover picture of a song."""
+    films = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
+    return films[0] if films else None
 
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:
@@ -309,6 +333,8 @@ class VideoWriter:
         Picture size in pixels; an odd one is cut by a row or column, which H.264's 4:2:0 needs.
     rate : float
         Frames per second; 30000 / 1001 and its like are kept exactly.
+    comment : str
+        Kept in the file, where players and ``ffprobe`` show it.
 
     Raises
     ------
@@ -318,7 +344,7 @@ class VideoWriter:
         If the size or the rate can be no video's, or a picture has another size.
     """
 
-    def __init__(self, path: str | Path, width: int, height: int, rate: float = 60.0) -> None:
+    def __init__(self, path: str | Path, width: int, height: int, rate: float = 60.0, comment: str = "") -> None:
         self.path = Path(path)
         exact_rate = Fraction(rate).limit_denominator(_RATE_DENOMINATOR) if math.isfinite(rate) else Fraction(0)
         if min(width, height) < 2 or exact_rate <= 0:
@@ -333,6 +359,8 @@ class VideoWriter:
         self._shape = (height, width, 3)
         self._n_written = 0
         self._container = av.open(_address(self._temporary), mode="w", format="mp4")
+        if comment:
+            self._container.metadata["comment"] = comment
         self._stream = self._container.add_stream("libx264", rate=exact_rate)
         self._stream.height, self._stream.width = height - height % 2, width - width % 2
         self._stream.pix_fmt = "yuv420p"

@@ -20,3 +20,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the reference data is not beside the repository")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory) -> Path:
+    """The file of a model that knows the figure of `films`."""
+    from small_model import make_model
+
+    from pipelines.store import save_model
+
+    path = tmp_path_factory.mktemp("small model") / "small.h5"
+    save_model(path, make_model())
+    return path

@@ -7,7 +7,7 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, IntArray, positive_integer
+from gbcd._arrays import Float64Array, IntArray, centre, positive_integer
 from gbcd.kernels import Kernel
 from gbcd.likelihood import Objective
 from gbcd.scaling import InputScaling
@@ -140,7 +140,7 @@ class SubsetOfRegressors(SparseGP):
     def _solve(self, X: Float64Array, Y: Float64Array) -> int:
         fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
         self.coef_, self._factors = fit.coef, [fit.root, fit.factor]
-        self._origin = X.mean(axis=0)
+        self._origin = centre(X)
         return fit.kernel_evaluations
 
     def _variance(self, points: Float64Array) -> Float64Array:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
 from pipelines.config import Config
-from pipelines.features import N_WORKERS, Samples, extract
+from pipelines.features import Samples, extract
 from pipelines.files import atomic_path
 from pipelines.progress import Silent
-from pipelines.train import FRAMES_PER_SECOND, describe
+from pipelines.train import FRAMES_PER_SECOND, describe, new_histosc
 from pose import HistoSC
 
 FloatArray = NDArray[np.float64]
@@ -142,15 +142,12 @@ class Study:
 
     def describe_images(self) -> Features:
         """From the videos to histograms of both partitions: silhouettes, edge points, codebook, HistoSC."""
-        settings = self.config.descriptor
         data = self.config.data
         train = extract(
             self.tree, data.train_partition, self.config, Silent(), stride=data.stride, most=data.train_images
         )
         test = extract(self.tree, self.test, self.config, Silent(), most=data.test_images)
-        histosc = HistoSC(
-            settings.n_points, settings.n_words, random_state=self.config.random_state, n_jobs=N_WORKERS
-        ).fit(list(train.edges[:: settings.codebook_stride]))
+        histosc = new_histosc(self.config).fit(list(train.edges[:: self.config.descriptor.codebook_stride]))
         first, second = (Part.of(histosc, samples, self.config) for samples in (train, test))
         return Features(first, second, histosc.codebook_.n_words_)
 

@@ -313,10 +313,10 @@ class HumanEva:
         """The wanted names in the tree's spelling and order; all by default."""
         if wanted is None:
             return there
-        names = {name.lower() for name in ([wanted] if isinstance(wanted, str) else wanted)}
-        unknown = names - {name.lower() for name in there}
+        names = {name.lower(): name for name in ([wanted] if isinstance(wanted, str) else wanted)}
+        unknown = names.keys() - {name.lower() for name in there}
         if unknown:
-            listed = ", ".join(sorted(unknown))
+            listed = ", ".join(names[key] for key in sorted(unknown))
             raise DataError(f"{self.root}: holds no {what} {listed} (it holds {', '.join(there) or 'none'})")
         return [name for name in there if name.lower() in names]
 

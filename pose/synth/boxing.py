@@ -8,14 +8,15 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import ARM_REACH, FloatArray, drift, rotation, smootherstep, smoothstep, turn, two_bone
+from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
+from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 
 _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
 _KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
-_STEP_SECONDS, _STEP_LIFT = 0.36, 45.0
-_STEP_PAUSE = (0.10, 0.60)  # seconds between two steps
+_STANCE = Stance(feet=((1.75, 1.05), (-1.75, -1.05)), toes=(-12.0, -50.0), heel_up=(4.0, 22.0))
+_FLARE = np.radians(25.0)
 _PUNCH_PAUSE = (0.05, 0.75)
 _FACING_SIGMA = np.radians(40.0)
 _ANGLE_SIGMA = np.radians(4.0)
@@ -63,7 +64,7 @@ _GUARD = np.array([[0.56, 0.13, 0.12], [0.40, -0.13, 0.14]])
 
 
 def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
-    """A body that boxes against nobody, `n_frames` at 120 Hz.
+    """A body that boxes against nobody, facing x more or less, `n_frames` at 120 Hz.
 
     Parameters
     ----------
@@ -76,46 +77,16 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    # The opponent circles a part of the way round, and back.
-    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 2.5)
+    # The opponent stands ahead along x, and circles a part of the way round, and back.
+    facing = drift(rng, times, _FACING_SIGMA, 2.5)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
-    ankles, feet = _steps(body, rng, times, facing, centre)
+    ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)
     reach, turned, load = _punches(body, rng, times)
     trunk = _trunk(body, rng, times, facing, ankles, turned, load)
     head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), np.radians(12.0) + drift(rng, times, _ANGLE_SIGMA))
-    motion = assemble(trunk, head, _arms(trunk, facing, reach), ankles, feet, fists=True)
+    motion = assemble(trunk, head, reach_for(trunk, rotation(facing), reach, _FLARE), ankles, feet, hands="fist")
     return motion.crop(pad, pad + n_frames)
-
-
-def _steps(
-    body: Body, rng: np.random.Generator, times: FloatArray, facing: FloatArray, centre: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Ankles (T, 2, 3) and feet (T, 2, 3, 3): the feet take turns to follow the stance's centre."""
-    half = body.hip_half_width
-    local = np.array([[1.75 * half, 1.05 * half, 0.0], [-1.75 * half, -1.05 * half, 0.0]])
-    toes = np.radians([-12.0, -50.0])
-    ankles, yaws = np.empty((len(times), 2, 3)), np.empty((len(times), 2))
-    for side in range(2):
-        ankles[:, side] = centre[0] + rotation(facing[0]) @ local[side]
-        yaws[:, side] = facing[0] + toes[side]
-    length = round(_STEP_SECONDS * RATE)
-    start, side = 0, 0
-    while start + length < len(times):
-        stop = start + length
-        scatter = np.append(rng.normal(0.0, 18.0, 2), 0.0)
-        target = centre[stop] + rotation(facing[stop]) @ local[side] + scatter
-        blend = smoothstep(np.arange(length) / length)
-        ankles[start:stop, side] += blend[:, None] * (target - ankles[start, side])
-        yaw = facing[stop] + toes[side]
-        yaws[start:stop, side] += blend * (yaw - yaws[start, side])
-        ankles[stop:, side], yaws[stop:, side] = target, yaw
-        ankles[start:stop, side, 2] += _STEP_LIFT * np.sin(np.pi * blend) ** 2
-        start, side = stop + round(rng.uniform(*_STEP_PAUSE) * RATE), 1 - side
-    # The rear heel is up; the toes stay on the floor.
-    heel_up = np.radians([4.0, 22.0])
-    ankles[..., 2] += body.ankle_height * np.cos(heel_up) + body.foot[1] * np.sin(heel_up)
-    return ankles, rotation(yaws, heel_up)
 
 
 def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -154,11 +125,10 @@ def _trunk(
     turned: FloatArray,
     load: FloatArray,
 ) -> Trunk:
-    smoothing = 0.10 * RATE
     turned = gaussian_filter1d(turned, 0.03 * RATE)
     load = gaussian_filter1d(load, 0.05 * RATE)
     ahead = rotation(facing)
-    position = gaussian_filter1d(ankles.mean(axis=1), smoothing, axis=0)
+    position = over_the_feet(ankles)
     position += (40.0 * load + drift(rng, times, 25.0, 0.8))[:, None] * ahead[..., 0]
     position += drift(rng, times, 25.0, 0.8)[:, None] * ahead[..., 1]
     bounce = 12.0 * np.sin(2 * np.pi * np.cumsum(1.7 + drift(rng, times, 0.2)) / RATE)
@@ -173,14 +143,3 @@ def _trunk(
         drift(rng, times, 1.5 * _ANGLE_SIGMA, 0.9),
     )
     return Trunk(body, position, pelvis, thorax)
-
-
-def _arms(trunk: Trunk, facing: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Elbows and wrists that bring the fists where the punches want them."""
-    shoulders = trunk.shoulders
-    middle = shoulders.mean(axis=1, keepdims=True)
-    target = middle + turn(rotation(facing)[:, None], reach)
-    # Elbows hang down and out in the guard and rise with a fist that travels sideways.
-    outward = SIDE_SIGN[:, None] * trunk.thorax[:, None, :, 1]
-    pole = 0.55 * outward - trunk.thorax[:, None, :, 2] - 0.35 * trunk.thorax[:, None, :, 0]
-    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole, ARM_REACH)

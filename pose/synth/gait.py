@@ -124,7 +124,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motio
     phase = rng.random() + np.cumsum(gait.cadence * pace) / RATE
     # Long legs go faster at the same cadence, so that the stride keeps its share of the leg.
     speed = gait.speed * (body.hip_height / 925.0) * pace * (1 + drift(rng, times, _STRIDE_SIGMA))
-    track, heading = _path(rng, np.cumsum(speed) / RATE)
+    track, heading = path_round(rng, np.cumsum(speed) / RATE)
     ankles, feet = _feet(body, gait, rng, phase, track, heading)
     trunk = _trunk(body, gait, rng, times, phase, track, heading, ankles)
     head = rotation(
@@ -134,7 +134,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motio
     return motion.crop(pad, pad + n_frames)
 
 
-def _path(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatArray, FloatArray]:
+def path_round(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points (T, 3) on the floor after travelling some mm along a wandering ellipse, and the heading there (T,)."""
     laps = 1.5 + travelled[-1] / (_TURN * min(_PATH_AXES) * (1 - 3 * _PATH_SIGMA))
     angle = np.linspace(0.0, laps * _TURN, round(720 * laps))

@@ -14,7 +14,6 @@ import h5py
 import numpy as np
 import pytest
 
-from pipelines import cli
 from pose.humaneva import HumanEva
 from pose.synth import synthesize
 from pose.video import VideoWriter
@@ -28,24 +27,6 @@ subset = 150
 [mpgp]
 n_regressors = 30
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line as a shell would; returns exit code, output and error lines."""
-
-    def call(*arguments):
-        # As wide as a terminal that does not fold lines, so that a message is one line.
-        monkeypatch.setattr(sys, "argv", ["pose", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as exit_:
-            code = exit_.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +103,7 @@ def test_predict_writes_joints_and_overlay(run, tree, model, tmp_path):
     video = tree / "S1/Image_Data/Walking_1_(C2).avi"
     code, _, err = run(
         "predict", video, "--model", model, "--background", tree / "Background/Background_1_(C2).avi",
-        "--out", tmp_path / "new/results",
+        "--out", tmp_path / "new/results", "--overlay",
     )  # fmt: skip
     assert code == 0, err
     stem = tmp_path / "new/results/Walking_1_(C2)"
@@ -235,7 +216,7 @@ def test_one_bad_video_does_not_stop_the_others(run, tree, model, tmp_path):
     )
     assert code == 1
     assert "bad.avi: cannot be opened as a video" in err
-    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5", ".mp4"]
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5"]
 
 
 def test_results_are_not_overwritten_unasked(run, tree, model, tmp_path):

@@ -120,20 +120,23 @@ def test_the_subset_takes_one_row_of_each_group_at_most():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kernel": "matern"}, "'ard', 'isotropic' or a Kernel, not 'matern'"),
+        ({"kernel": "matern"}, "'ard', 'isotropic' or a gbcd.Kernel, not 'matern'"),
         ({"objective": "loo"}, "not 'loo'"),
         ({"objective": "leave_group_out"}, "needs groups"),
         ({"objective": "leave_group_out", "groups": np.zeros(60, int)}, "at least two of them"),
         ({"groups": np.zeros(3)}, r"groups must have shape \(60,\)"),
-        ({"subset": 0}, "subset must be at least 1"),
+        ({"subset": 0}, "subset must be at least 2, not 0"),
+        ({"subset": 1}, "subset must be at least 2, not 1"),
+        ({"kernel": "rbf"}, r"not 'rbf', e.g. gbcd.SquaredExponential\(gamma\)"),
+        ({"kernel": SquaredExponential}, "not <class 'gbcd.kernels.SquaredExponential'>, e.g."),
         ({"subset": 1.5}, "subset must be an integer, not 1.5"),
         ({"subset": "a"}, "subset must be an integer, not 'a'"),
         ({"noise": -1}, "noise must be a positive number, not -1"),
         ({"noise": np.nan}, "noise must be a positive number, not nan"),
         ({"noise": [0.1, 0.2]}, "noise must be a positive number, not"),
         (
-            {"objective": "leave_group_out", "groups": np.arange(60) // 30, "subset": 1},
-            "needs at least two groups, but the drawn subset of 1 rows holds only one: raise subset",
+            {"objective": "leave_group_out", "groups": np.arange(60) // 58, "subset": 2, "random_state": 0},
+            "needs at least two groups, but the drawn subset of 2 rows holds only one: raise subset",
         ),
         ({"fit_kernel": False}, "needs a Kernel to hold"),
     ],
@@ -150,3 +153,20 @@ def test_the_scores_refuse_a_noise_that_cannot_be(small, noise):
         log_marginal_likelihood(SquaredExponential(1.0), noise, X, Y)
     with pytest.raises(ValueError, match="noise must be a positive number, not"):
         leave_group_out_score(SquaredExponential(1.0), noise, X, Y, np.arange(60) // 6)
+
+
+def test_groups_far_apart_have_the_likelihood_of_groups_that_do_not_see_each_other(small):
+    X, Y = small
+    X = np.round(X * 2**20) / 2**20
+    kernel = SquaredExponential([0.1, 0.5, 0.02, 0.3])
+    value, gradient = log_marginal_likelihood(kernel, 0.05, np.r_[X, X + 2.0**26], np.r_[Y, Y])
+    alone, slope = log_marginal_likelihood(kernel, 0.05, X, Y)
+    assert value == pytest.approx(2 * alone, rel=1e-10)
+    np.testing.assert_allclose(gradient, 2 * slope, rtol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e300])
+def test_inputs_too_large_to_start_from_are_refused_by_column(small, scale):
+    X, Y = small
+    with pytest.raises(ValueError, match=r"X reaches [\d.]+e\+\d+ in column 2, too much .* divide it first"):
+        fit_hyperparameters(X * [1, 1, scale, 1], Y)

@@ -6,6 +6,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -264,6 +265,17 @@ def test_stopping_short_warns(data):
     ("parameters", "message"),
     [
         ({"kernel": "matern"}, "not 'matern'"),
+        *[({"kernel": kernel, "gamma": 1.0, "noise": 0.1}, "kernel must be 'ard'") for kernel in ("rbf", None, 3)],
+        ({"kernel": RBF(2.0), "noise": 0.1}, r"of scikit-learn is gbcd.SquaredExponential\(1 / \(2 \* length_scale"),
+        ({"hyperparameter_objective": "zz", "gamma": 1.0, "noise": 0.1}, "'marginal' or 'leave_group_out', not 'zz'"),
+        ({"subset": 0, "gamma": 1.0, "noise": 0.1}, "subset must be at least 2, not 0"),
+        ({"subset": 1}, "subset must be at least 2, not 1"),
+        ({"checkpoint_seconds": 0}, "checkpoint_seconds must be a positive number, not 0"),
+        ({"memory_budget": True}, "number of bytes, not True"),
+        ({"precision": "half"}, "precision must be"),
+        ({"max_passes": "x"}, "max_passes must be a positive number, not x"),
+        ({"tol": "x"}, "tol must be a positive number, not x"),
+        ({"block_size": 2.5}, "block_size must be an integer, not 2.5"),
         ({"max_time": -1, "gamma": 1.0, "noise": 0.1}, "max_time must be a positive number"),
         ({"input_scaling": "row"}, "'column', 'global' or None, not 'row'"),
         ({"kernel": SquaredExponential(1.0), "gamma": 1.0}, "gamma must be None when a Kernel is given"),
@@ -271,7 +283,9 @@ def test_stopping_short_warns(data):
         ({"gamma": [1.0, 2.0], "noise": 0.1}, "2 gammas, the inputs 10 columns"),
     ],
 )
-def test_impossible_parameters_are_refused(data, parameters, message):
+def test_impossible_parameters_are_refused(data, parameters, message, monkeypatch):
+    # Before the minutes that hyperparameters may take.
+    monkeypatch.setattr("gbcd._hyperparameters.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted"))
     with pytest.raises(ValueError, match=message):
         GBCDRegressor(**parameters).fit(*data)
 
@@ -357,6 +371,11 @@ def test_where_it_cannot_converge_it_says_how_far_it_came():
         (np.ones((5, 3)), [1, 2, 3, -1.7e308, 5], r"y reaches 1\.7e\+308"),
         (np.full((5, 3), 1.7e308), np.ones(5), r"X reaches 1\.7e\+308"),
         (np.ones((5, 3)), [1, 2, 3, np.inf, 5], "y contains infinity at row 3, column 0"),
+        (np.ones((5, 3)) + 1j, np.ones(5), "Complex data not supported: give the real part of X"),
+        (np.ones((5, 3)), np.ones(5) + 1j, "Complex data not supported: give the real part of y"),
+        (np.ones((5, 3)), scipy.sparse.csr_matrix(np.ones((5, 1))), "y is sparse, and only dense arrays are taken"),
+        (np.ones((5, 3)), [10**400] * 5, "y holds an integer beyond 1.8e308"),
+        ([[10**400]] * 5, np.ones(5), "X holds an integer beyond 1.8e308"),
         ([[1, 2], [3, -np.inf]], [1, 2], "X contains infinity at row 1, column 1"),
     ],
 )
@@ -370,3 +389,25 @@ def test_the_package_knows_no_images_files_or_command_lines():
     code = f"import sys, gbcd; print([m for m in {others} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
+@pytest.mark.parametrize(
+    ("apart", "parameters"),
+    [(1e7, {"gamma": 0.3, "input_scaling": None}), (1e12, {"gamma": 0.3, "input_scaling": None}), (1e7, {})],
+    ids=["1e7", "1e12", "scaled"],
+)
+def test_groups_far_apart_are_two_processes(dense, apart, parameters, solver):
+    near = np.linspace(0, 3, 65)[:, None]
+    y = np.r_[np.sin(3 * near[:, 0]), np.cos(2 * near[:, 0])]
+    X = np.r_[near, apart + near]
+    model = GBCDRegressor(noise=0.01, tol=1e-8, solver=solver, **{"gamma": 0.3 * X.var(), **parameters}).fit(X, y)
+    assert model.solve_result_.converged
+    standard = (y - y.mean()) / y.std()
+    K = dense(near, SquaredExponential(0.3), 0.0)
+    expected = [K @ np.linalg.solve(K + 0.01 * np.eye(65), part) for part in (standard[:65], standard[65:])]
+    variance = 1 - np.einsum("ij,ji->i", K, np.linalg.solve(K + 0.01 * np.eye(65), K))
+    mean, std = model.predict(X, return_std=True)
+    accuracy = max(1e-6, apart * 1e-15)
+    np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=accuracy)
+    np.testing.assert_allclose((std / y.std()) ** 2, np.r_[variance, variance], atol=10 * accuracy)

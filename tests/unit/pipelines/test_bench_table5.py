@@ -78,8 +78,7 @@ def test_the_papers_settings_are_the_default(tree, tmp_path):
     study = Study.load(prepare("full", tmp_path / "out", tree, Silent()))
     data, default = study.config.data, Config()
     assert (data.scheme, data.train_images, data.test_images, study.test) == ("blocked-75-25", 26_572, 8_757, "Test")
-    assert (study.config.descriptor, study.config.mpgp, study.config.gp.kernel) == (
-        default.descriptor,
-        default.mpgp,
-        "isotropic",
-    )
+    descriptor = study.config.descriptor
+    assert (descriptor.n_points, descriptor.n_words) == (400, 300)
+    assert (descriptor.assignment, descriptor.hellinger) == ("hard", False)
+    assert (study.config.mpgp, study.config.gp) == (default.mpgp, default.gp)

@@ -26,7 +26,8 @@ def model() -> PoseModel:
     gp = GBCDRegressor(kernel="isotropic", gamma=0.1, noise=0.1, input_scaling="global").fit(histograms, outputs)
     mpgp = MatchingPursuitGP(gp.kernel_, noise=gp.noise_, input_scaling=None, n_regressors=7, random_state=0)
     mpgp.fit(gp.scale_inputs(histograms), outputs)
-    histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
+    words = Codebook.from_centers(rng.random((6, 120)).astype(np.float32))
+    histosc = HistoSC.from_codebook(words, assignment="soft", hellinger=True)
     return PoseModel(Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, SUMMARY_EXAMPLE)
 
 
@@ -62,6 +63,18 @@ def test_an_older_file_without_a_scheme_is_of_the_official_one(model, path):
         assert config["data"].pop("scheme") == "official"
         file.attrs["config"] = json.dumps(config)
     assert load_model(path).config == model.config
+
+
+def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
+    with h5py.File(path, "a") as file:
+        config = json.loads(file.attrs["config"])
+        del config["descriptor"]["assignment"], config["descriptor"]["hellinger"], config["data"]["views"]
+        file.attrs["config"] = json.dumps(config)
+    again = load_model(path)
+    points = np.random.default_rng(2).random((50, 2)) * 100
+    hard = HistoSC.from_codebook(model.histosc.codebook_).histogram(points)
+    np.testing.assert_array_equal(again.histosc.histogram(points), hard)
+    assert hard.tolist() != model.histosc.histogram(points).tolist()
 
 
 @pytest.mark.parametrize("group", ["gp", "mpgp"])

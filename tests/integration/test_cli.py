@@ -216,7 +216,7 @@ def test_one_bad_video_does_not_stop_the_others(run, tree, model, tmp_path):
     )
     assert code == 1
     assert "bad.avi: cannot be opened as a video" in err
-    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5"]
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5", ".json"]
 
 
 def test_results_are_not_overwritten_unasked(run, tree, model, tmp_path):

@@ -74,7 +74,7 @@ def demo(
         evaluation = run_demo(out, reporter)
     output.print(error_table(evaluation))
     print(f"\nmodel     {out / 'model.h5'}")
-    print(f"picture   {out / 'report.png'}")
+    print(f"report    {out / 'report.html'}   as one picture: report.png")
     print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")
     print(f"next      pose info {out / 'model.h5'};   pose train YOUR_DATA --model my.h5")
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from pipelines.config import load_config
 from pipelines.evaluate import Evaluation, evaluate
 from pipelines.files import atomic_path
+from pipelines.page import save_page
 from pipelines.predict import choose_scene, predict_videos
 from pipelines.progress import Reporter
 from pipelines.report import save_picture
 from pipelines.store import load_model, save_model
+from pipelines.summary import model_rows
 from pipelines.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.train import train
 
@@ -33,6 +35,7 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     model = load_model(model_path)
     evaluation = evaluate(data, model, reporter)
     save_picture(out / "report.png", evaluation)
+    save_page(out / "report.html", evaluation, model_path.name, model_rows(model))
     with atomic_path(out / "evaluation.json") as temporary:
         temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
     reporter.say("4/4  prediction of a video")

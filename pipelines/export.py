@@ -81,10 +81,13 @@ def export_files(
     faults = []
     for source, target in jobs.items():
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DataError(f"{target.parent}: the folder cannot be made ({error.strerror or error})") from error
             series = read_series(source)
             write_series(target, series, axes=axes, rate=rate)
-        except (DataError, OSError) as error:
+        except DataError as error:
             text = str(error)
             # What cannot be written is named by its target alone.
             faults.append(text if str(source) in text else f"{source}: {text}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -154,16 +154,16 @@ def _read_table(path: Path, rows: Any) -> dict[str, NDArray[Any]]:
             raise DataError(f"{path}: is empty, a table of poses begins with a line of column names")
         index = _find_columns(path, header)
         parts: dict[str, list[NDArray[Any]]] = {name: [_convert(name, [])] for name in index}
-        for lines, batch in _batches(path, rows, len(header)):
+        for lines, columns in _batches(path, rows, len(header)):
             for name, column in index.items():
-                texts = [row[column] for row in batch]
+                texts = columns[column]
                 try:
                     parts[name].append(_convert(name, texts))
                 except ValueError as error:
                     raise DataError(_first_wrong(path, name, texts, lines)) from error
     except csv.Error as error:
         raise DataError(f"{path}, line {rows.line_num}: is not a CSV file ({error})") from error
-    return {name: np.concatenate(columns) for name, columns in parts.items()}
+    return {name: np.concatenate(batches) for name, batches in parts.items()}
 
 
 def _find_columns(path: Path, header: list[str]) -> dict[str, int]:
@@ -180,16 +180,20 @@ def _find_columns(path: Path, header: list[str]) -> dict[str, int]:
     return {name: names.index(name) for name in wanted}
 
 
-def _batches(path: Path, rows: Any, width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _batches(path: Path, rows: Any, width: int) -> Iterator[tuple[list[int], list[tuple[str, ...]]]]:
+    """Line numbers and columns of some rows at a time."""
     while numbered := [(rows.line_num, row) for row in islice(rows, _ROWS)]:
-        filled = [(line, row) for line, row in numbered if row]
-        for line, row in filled:
-            if len(row) != width:
-                raise DataError(f"{path}, line {line}: has {len(row)} fields, the header has {width}; is it truncated?")
-        yield [line for line, _ in filled], [row for _, row in filled]
+        filled = [pair for pair in numbered if pair[1]]
+        if not filled:
+            continue
+        lines, batch = zip(*filled, strict=True)
+        if set(map(len, batch)) != {width}:
+            line, row = next(pair for pair in filled if len(pair[1]) != width)
+            raise DataError(f"{path}, line {line}: has {len(row)} fields, the header has {width}; is it truncated?")
+        yield list(lines), list(zip(*batch, strict=True))
 
 
-def _convert(name: str, texts: list[str]) -> NDArray[Any]:
+def _convert(name: str, texts: Sequence[str]) -> NDArray[Any]:
     if name == "joint":
         return np.array(texts, dtype=np.str_)
     if name == "frame":
@@ -204,7 +208,7 @@ def _flags_of(text: str) -> int:
     return int(quality_of_words(text.split(_BETWEEN_FLAGS)))
 
 
-def _first_wrong(path: Path, name: str, texts: list[str], lines: list[int]) -> str:
+def _first_wrong(path: Path, name: str, texts: Sequence[str], lines: list[int]) -> str:
     for line, text in zip(lines, texts, strict=True):
         try:
             _convert(name, [text])

@@ -49,8 +49,16 @@ def model(tree, tmp_path_factory) -> Path:
 
 
 def test_eval_writes_table_json_and_picture(run, tree, model, tmp_path):
-    code, out, err = run("eval", tree, "--model", model, "--json", tmp_path / "e.json", "--png", tmp_path / "e.png")
+    results = {option: tmp_path / f"e.{option}" for option in ("json", "png")}
+    code, out, err = run(
+        "eval", tree, "--model", model, "--json", results["json"], "--png", results["png"],
+        "--report", tmp_path / "e.html",
+    )  # fmt: skip
     assert (code, "error" in err) == (0, False)
+    assert f"report  {tmp_path / 'e.html'}" in out
+    page = (tmp_path / "e.html").read_text(encoding="utf-8")
+    assert f"<title>{model.name} on Validate</title>" in page
+    assert "gbcd-pose" in page  # of the training's summary
     result = json.loads((tmp_path / "e.json").read_text())
     errors = result["mean_joint_error_mm"]
     assert set(errors) == {"gbcd", "mpgp", "mean_pose"}
@@ -208,7 +216,7 @@ def test_one_bad_video_does_not_stop_the_others(run, tree, model, tmp_path):
     )
     assert code == 1
     assert "bad.avi: cannot be opened as a video" in err
-    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5"]
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5", ".json"]
 
 
 def test_results_are_not_overwritten_unasked(run, tree, model, tmp_path):
@@ -242,6 +250,7 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         (["train", "{tree}", "-m", "{video}"], 2, "the name must end in .h5 or .hdf5"),
         (["eval", "{tree}", "-m", "{model}", "--json", "{model}"], 2, "the name must end in .json"),
         (["eval", "{tree}", "-m", "{model}", "--png", "{tmp}/a.txt"], 2, "the name must end in .png"),
+        (["eval", "{tree}", "-m", "{model}", "--report", "{tmp}/a.pdf"], 2, "the name must end in .html or .htm"),
         (["predict", "{video}", "-m", "{model}", "--masks", "-o", "{model}"], 2, "is a file, a folder is needed"),
         (["train", "{tree}", "-m", "{tmp}/m.h5", "-c", "{tmp}/none.toml"], 2, "none.toml: cannot be read"),
         (["train", "{tree}"], 2, "Missing option '--model'"),

@@ -230,7 +230,8 @@ def test_names_of_any_kind(predict, tmp_path, name):
     (tmp_path / "plain.avi").rename(folder / f"{name}.avi")
     code, out, err = predict(folder / f"{name}.avi")
     assert code == 0, err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.csv", f"{name}.h5"]
+    results = [f"{name}{ending}" for ending in (".csv", ".csv-metadata.json", ".h5")]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == results
     assert f"{name}.avi" in out
 
 
@@ -279,7 +280,7 @@ def test_a_full_disk_leaves_no_half_results_and_the_same_command_goes_on(predict
     code, _, err = predict(tmp_path / "a.avi")
     assert code == 0, err
     assert "goes on behind the first 128 frames" in err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.h5"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.csv-metadata.json", "a.h5"]
     assert frames_of(tmp_path / "out/a.csv")[0] == list(range(150))
 
 

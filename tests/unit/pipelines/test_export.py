@@ -112,3 +112,13 @@ def test_overwrite(run, tmp_path, series):
     assert run(tmp_path / "a.npz", "--to", "csv")[0] == 2
     assert run(tmp_path / "a.npz", "--to", "csv", "--overwrite")[0] == 0
     assert len(read_series(tmp_path / "a.csv").frame) == 6
+
+
+def test_a_folder_that_cannot_be_made(run, tmp_path, series):
+    write_series(tmp_path / "a.npz", series)
+    (tmp_path / "file").write_text("")
+    code, _, err = run(tmp_path / "a.npz", "--to", "csv", "--out", tmp_path / "file" / "folder")
+    assert code == 1
+    assert err.startswith(
+        f"error: {tmp_path}/a.npz: {tmp_path}/file/folder: the folder cannot be made (Not a directory)"
+    )

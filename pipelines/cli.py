@@ -86,10 +86,13 @@ def synth(
     ] = None,
     motion: Annotated[
         list[str] | None,
-        typer.Option(help="Motion files, .bvh, .amc (its .asf beside it) or .c3d, or folders of them; NAME=FILE names it."),
+        typer.Option(
+            help="Motion files, .bvh, .amc (its .asf beside it) or .c3d, or folders of them; NAME=FILE names it."
+        ),
     ] = None,
     motion_unit: Annotated[
-        str | None, typer.Option(help="Of motion files: mm, cm, inch, m, cmu, or mm a unit. Default: stated or found out.")
+        str | None,
+        typer.Option(help="Of motion files: mm, cm, inch, m, cmu, or mm a unit. Default: stated or found out."),
     ] = None,
     motion_up: Annotated[str | None, typer.Option(help="Their up axis, x, y or z. Default: found out.")] = None,
     motion_rate: Annotated[
@@ -108,7 +111,9 @@ def synth(
         ),
     ] = None,
     frames: Annotated[int | None, typer.Option(help="Toolkit frames of a trial.")] = None,
-    mirrored: Annotated[bool, typer.Option("--mirrored", help="Also the mirror image of every trial, as trial 2.")] = False,
+    mirrored: Annotated[
+        bool, typer.Option("--mirrored", help="Also the mirror image of every trial, as trial 2.")
+    ] = False,
     train_share: Annotated[float, typer.Option(help="The share of a trial's frames to train on.")] = 0.5,
     masks: Annotated[
         str, typer.Option(help="True masks to keep: sample (every 40th frame), png or video (all), none.")

@@ -145,7 +145,7 @@ def perform(landmarks: Landmarks, body: Body, n_frames: int, rng: np.random.Gene
     course = _looped(course, n_frames, rng)
     facing = np.cumsum(course.turns)
     if course.travels:
-        place, facing = _along_the_path(course, facing, rng)
+        place, facing = _along_the_path(course, rng)
     else:
         place, facing = _on_the_spot(course, facing, rng)
     place = place + turn(rotation(facing), np.pad(course.sway, ((0, 0), (0, 1))))
@@ -184,16 +184,18 @@ def _looped(course: _Course, n_frames: int, rng: np.random.Generator) -> _Course
         rows = np.arange(start, start + n_frames)
         return _mixed(course, rows, rows, np.zeros(n_frames))
     first, last = _best_loop(course)
-    rows, other, weight = [], [], []
+    taken: list[int] = []
+    other: list[int] = []
+    weight: list[float] = []
     frame = int(rng.integers(first, last))
-    while len(rows) < n_frames:
-        rows.append(frame)
+    while len(taken) < n_frames:
+        taken.append(frame)
         ahead = frame - (last - _SEAM)
         # In the last frames before the jump the pose moves over to the ones before the loop's first.
         other.append(max(first - _SEAM + ahead, 0) if ahead > 0 else frame)
         weight.append(float(smootherstep(ahead / _SEAM)) if ahead > 0 else 0.0)
         frame = frame + 1 if frame + 1 < last else first
-    return _mixed(course, np.array(rows), np.array(other), np.array(weight))
+    return _mixed(course, np.array(taken), np.array(other), np.array(weight))
 
 
 def _best_loop(course: _Course) -> tuple[int, int]:
@@ -203,7 +205,9 @@ def _best_loop(course: _Course) -> tuple[int, int]:
         return min(_SEAM, length - 1), length
     pose = np.stack(list(course.body.points.values()), axis=1)
     feature = np.concatenate([pose, 0.1 * RATE * np.gradient(pose, axis=0)], axis=1).reshape(length, -1)
-    apart = np.linalg.norm(feature[:, None, ::1] - feature[None], axis=-1) if length <= 600 else _sparse_distances(feature)
+    apart = (
+        np.linalg.norm(feature[:, None, ::1] - feature[None], axis=-1) if length <= 600 else _sparse_distances(feature)
+    )
     first, last = np.indices(apart.shape) * (length / len(apart))
     allowed = (last - first >= _SHORTEST_LOOP) & (first >= _SEAM)
     # A longer loop repeats less: it may close a little worse.
@@ -230,7 +234,7 @@ def _mixed(course: _Course, rows: NDArray[np.intp], other: NDArray[np.intp], wei
     )
 
 
-def _along_the_path(course: _Course, facing: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _along_the_path(course: _Course, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Places (T, 3) and facings (T,) on the path that shows all sides, as far along it as the clip travels."""
     travelled = np.cumsum(np.linalg.norm(course.steps, axis=-1))
     track, heading = path_round(rng, travelled)

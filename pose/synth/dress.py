@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pose.synth.body import HEAD_LENGTH
 from pose.synth.figure import Builder, Figure, Material
 from pose.synth.kinematics import FloatArray, axes, unit
 from pose.synth.motion import SIDE_SIGN, SIDES, Motion
@@ -30,8 +29,22 @@ _CHEST_RINGS = (
     (1.06, -20.0, 84.0, 64.0),
 )
 #: Along thigh and shin: share of the way, shift backward, radius.
-_THIGH = ((0.0, -4.0, 92.0), (0.12, -2.0, 92.0), (0.30, -5.0, 84.0), (0.55, -6.0, 73.0), (0.80, -3.0, 61.0), (1.0, 0.0, 56.0))
-_SHIN = ((0.0, 0.0, 56.0), (0.10, 4.0, 54.0), (0.28, 14.0, 55.0), (0.48, 10.0, 50.0), (0.72, 2.0, 40.0), (0.94, 0.0, 36.0))
+_THIGH = (
+    (0.0, -4.0, 92.0),
+    (0.12, -2.0, 92.0),
+    (0.30, -5.0, 84.0),
+    (0.55, -6.0, 73.0),
+    (0.80, -3.0, 61.0),
+    (1.0, 0.0, 56.0),
+)
+_SHIN = (
+    (0.0, 0.0, 56.0),
+    (0.10, 4.0, 54.0),
+    (0.28, 14.0, 55.0),
+    (0.48, 10.0, 50.0),
+    (0.72, 2.0, 40.0),
+    (0.94, 0.0, 36.0),
+)
 _UPPER_ARM = ((0.10, 54.0), (0.30, 50.0), (0.58, 47.0), (0.85, 42.0), (1.0, 39.0))
 _SLEEVE_NODES = 3  # of the upper arm's: what follows is bare
 _FOREARM = ((0.0, 39.0), (0.20, 41.0), (0.45, 37.0), (0.75, 29.0), (1.0, 25.0))
@@ -56,7 +69,7 @@ def build_figure(motion: Motion) -> Figure:
 
 
 class _Spine:
-    """A curve that leaves the pelvis along its own axis and arrives along the thorax's: the waist bends and twists."""
+    """A curve that leaves the pelvis along its axis and arrives along the thorax's: waists bend and twist."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
@@ -81,7 +94,9 @@ def _add_trunk(builder: Builder, motion: Motion, scale: float) -> None:
     wide_hips, wide_chest = body.hip**0.5, body.shoulder / body.girth**0.5
     loose = _WIDE_TRUNK * body.looseness
 
-    def ring(row: tuple[float, float, float, float], width: float, more: float) -> tuple[FloatArray, FloatArray, float, float]:
+    def ring(
+        row: tuple[float, float, float, float], width: float, more: float
+    ) -> tuple[FloatArray, FloatArray, float, float]:
         along, ahead, half_width, half_depth = row
         place, frame = spine.at(along)
         # A belly stands out most at the waist, and only ahead.
@@ -106,7 +121,9 @@ def _add_trunk(builder: Builder, motion: Motion, scale: float) -> None:
     for index in range(2):
         aside = SIDE_SIGN[index] * motion.pelvis[..., 1] * scale * wide_hips
         buttock = root + 58.0 * aside - scale * (50.0 * motion.pelvis[..., 0] + 38.0 * motion.pelvis[..., 2])
-        builder.spheres(Material.TROUSERS, (buttock, 84.0), (buttock + 60.0 * scale * motion.pelvis[..., 2], 70.0), joins=True)
+        builder.spheres(
+            Material.TROUSERS, (buttock, 84.0), (buttock + 60.0 * scale * motion.pelvis[..., 2], 70.0), joins=True
+        )
         if body.bust > 0:
             breast = place + scale * (72.0 * frame[..., 0] + SIDE_SIGN[index] * 66.0 * frame[..., 1])
             out = breast + 36.0 * body.bust * scale * frame[..., 0]
@@ -121,7 +138,9 @@ def _add_head(builder: Builder, motion: Motion, scale: float) -> None:
     top = motion.joint("head") - 88.0 * scale * up
     base = motion.trunk_top - 20.0 * scale * motion.thorax[..., 0]
     jaw = top + 14.0 * ahead - 88.0 * scale * up
-    builder.spheres(Material.SKIN, (base - 30.0 * scale * motion.thorax[..., 2], 66.0), (base, 57.0), (jaw - 22.0 * ahead, 52.0))
+    builder.spheres(
+        Material.SKIN, (base - 30.0 * scale * motion.thorax[..., 2], 66.0), (base, 57.0), (jaw - 22.0 * ahead, 52.0)
+    )
     builder.spheres(
         Material.SKIN,
         (top + 12.0 * ahead - 6.0 * scale * up, 78.0 * slim),
@@ -179,14 +198,19 @@ def _add_foot(builder: Builder, motion: Motion, side: str, index: int, scale: fl
 
     def sole(along: float, aside: float, radius: float) -> tuple[FloatArray, float]:
         over = radius * scale * body.girth - body.ankle_height
-        return ankle + along * foot[..., 0] + SIDE_SIGN[index] * aside * scale * foot[..., 1] + over * foot[..., 2], radius
+        return ankle + along * foot[..., 0] + SIDE_SIGN[index] * aside * scale * foot[..., 1] + over * foot[
+            ..., 2
+        ], radius
 
     instep = ankle + 0.45 * ball * foot[..., 0] - 0.42 * body.ankle_height * foot[..., 2]
     builder.spheres(Material.SHOE, (ankle - 4.0 * scale * foot[..., 0], 38.0), (instep, 34.0), sole(ball, -4.0, 27.0))
     builder.spheres(Material.SHOE, (ankle - 8.0 * scale * foot[..., 0], 38.0), sole(24.0 * scale - heel, 0.0, 31.0))
     builder.spheres(Material.SHOE, sole(24.0 * scale - heel, 0.0, 31.0), sole(ball - 14.0 * scale, 16.0, 27.0))
     builder.spheres(
-        Material.SHOE, sole(ball - 14.0 * scale, 16.0, 27.0), sole(ball, -12.0, 28.0), sole(toe + 12.0 * scale, -8.0, 19.0)
+        Material.SHOE,
+        sole(ball - 14.0 * scale, 16.0, 27.0),
+        sole(ball, -12.0, 28.0),
+        sole(toe + 12.0 * scale, -8.0, 19.0),
     )
 
 
@@ -224,33 +248,35 @@ def _add_arm(builder: Builder, motion: Motion, side: str, index: int, scale: flo
 
 def _add_hand(builder: Builder, motion: Motion, side: str, index: int, scale: float) -> None:
     elbow, wrist = (motion.joint(f"{side}_{part}") for part in ("elbow", "wrist"))
-    along, palm, thumb = np.moveaxis(_hand_frame(motion, elbow, wrist, index), -1, 0) * scale
+    along, thumb = (scale * axis for axis in _hand_axes(motion, elbow, wrist, index))
 
-    def at(forth: float, to_thumb: float, over: float = 0.0) -> FloatArray:
-        return wrist + forth * along + to_thumb * thumb + over * palm
+    def at(forth: float, to_thumb: float) -> FloatArray:
+        return wrist + forth * along + to_thumb * thumb
 
     if motion.hands == "fist":
         builder.spheres(Material.SKIN, (wrist, 26.0), (at(58.0, 2.0), 41.0), (at(80.0, 4.0), 39.0))
         builder.spheres(Material.SKIN, (at(40.0, 24.0), 20.0), (at(84.0, 36.0), 14.0))
         return
     builder.spheres(Material.SKIN, (wrist, 25.0), (at(40.0, 14.0), 20.0), (at(84.0, 24.0), 13.0), (at(88.0, 2.0), 13.0))
-    builder.spheres(Material.SKIN, (wrist, 25.0), (at(40.0, -14.0), 20.0), (at(84.0, -24.0), 12.0), (at(88.0, 2.0), 13.0))
+    builder.spheres(
+        Material.SKIN, (wrist, 25.0), (at(40.0, -14.0), 20.0), (at(84.0, -24.0), 12.0), (at(88.0, 2.0), 13.0)
+    )
     if motion.hands == "flat":
         builder.spheres(Material.SKIN, (at(80.0, 0.0), 24.0), (at(130.0, 4.0), 20.0), (at(168.0, 6.0), 10.0))
         builder.spheres(Material.SKIN, (at(24.0, 22.0), 17.0), (at(92.0, 40.0), 10.0))
         return
     for angle, root, length in _FINGERS:
         lean, reach = np.tan(np.radians(angle)) * length, length
-        builder.spheres(Material.SKIN, (at(84.0, root), _FINGER_RADIUS + 1), (at(84.0 + reach, root + lean), _FINGER_RADIUS - 1.5))
+        builder.spheres(
+            Material.SKIN, (at(84.0, root), _FINGER_RADIUS + 1), (at(84.0 + reach, root + lean), _FINGER_RADIUS - 1.5)
+        )
     builder.spheres(Material.SKIN, (at(26.0, 20.0), 16.0), (at(62.0, 52.0), 11.0), (at(88.0, 74.0), 8.0))
 
 
-def _hand_frame(motion: Motion, elbow: FloatArray, wrist: FloatArray, index: int) -> FloatArray:
-    """Frames with x along the forearm and z towards the thumb: ahead when the arm hangs, up when it is raised."""
+def _hand_axes(motion: Motion, elbow: FloatArray, wrist: FloatArray, index: int) -> tuple[FloatArray, FloatArray]:
+    """Directions (T, 3) along the forearm and towards the thumb: ahead when the arm hangs, up when it is raised."""
     along = unit(wrist - elbow)
     thumb = motion.thorax[..., 0] + 0.8 * motion.thorax[..., 2]
     thumb = unit(thumb - np.sum(thumb * along, axis=-1, keepdims=True) * along)
-    aside = np.cross(thumb, along)
     turned = -SIDE_SIGN[index] * motion.palms[index]
-    thumb = np.cos(turned) * thumb + np.sin(turned) * aside
-    return np.stack([along, np.cross(thumb, along), thumb], axis=-1)
+    return along, np.cos(turned) * thumb + np.sin(turned) * np.cross(thumb, along)

@@ -21,9 +21,7 @@ _INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
 SIDES = ("left", "right")
 _PATHS, _FRAMES = ("joints", "trunk_top"), ("pelvis", "thorax", "head", "feet")
 _SWAP = {"left": "right", "right": "left"}
-_MIRRORED = [
-    _INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names
-]
+_MIRRORED = [_INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names]
 #: y of the left and of the right side in body axes.
 SIDE_SIGN = np.array([1.0, -1.0])
 

@@ -206,9 +206,7 @@ def write_video(root: Path, settings: Settings, video: Video, tick: Tick) -> Non
             _draw_take(root, temporary, settings, video.take, camera, room, tick)
 
 
-def _draw_take(
-    root: Path, path: Path, settings: Settings, take: Take, camera: Camera, room: Image, tick: Tick
-) -> None:
+def _draw_take(root: Path, path: Path, settings: Settings, take: Take, camera: Camera, room: Image, tick: Tick) -> None:
     trial, subject = plan(settings, take), take.subject
     sensor = Sensor(stream(settings.seed, subject.name, take.stem, camera.name))
     first, shown = trial.clock.first_video_frame[camera.name], trial.shown(camera.name)
@@ -224,4 +222,3 @@ def _draw_take(
                 inside = 0 < frame <= trial.n_frames
                 masks.write(start + row + 1, mask, frame if inside and frame % _MASK_EVERY == 0 else None)
                 tick()
-

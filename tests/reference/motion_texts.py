@@ -120,7 +120,13 @@ def asf_text(bones=ASF_BONES):
     blocks = []
     for number, line in enumerate(bones.strip().split("\n"), start=1):
         name, direction, length, axis, dof = line.split("|")
-        block = ["  begin", f"    id {number}", f"    name {name}", f"    direction {direction}", f"    length {length}"]
+        block = [
+            "  begin",
+            f"    id {number}",
+            f"    name {name}",
+            f"    direction {direction}",
+            f"    length {length}",
+        ]
         block.append(f"    axis {axis} XYZ")
         if dof:
             block += [f"    dof {dof}", "    limits (-180.0 180.0)"]

@@ -115,7 +115,9 @@ def read_asf(path: Path) -> AcclaimSkeleton:
         elif section == "hierarchy" and words[0].lower() not in ("begin", "end"):
             hierarchy.append((lines.number, words))
     if root is None or not blocks or not hierarchy:
-        missing = [f":{name}" for name, has in (("root", root), ("bonedata", blocks), ("hierarchy", hierarchy)) if not has]
+        missing = [
+            f":{name}" for name, has in (("root", root), ("bonedata", blocks), ("hierarchy", hierarchy)) if not has
+        ]
         raise lines.fault(f"the file ends without {', '.join(missing)}; it is truncated or no ASF file")
     angle = units.get("angle", "deg").lower()
     if angle not in _RADIANS:
@@ -152,7 +154,9 @@ def _assemble(
     bones, known = [], {"root"}
     for number, words in hierarchy:
         if words[0] not in known:
-            raise lines.fault(f"{words[0]!r} has children before it has a parent; the root must be called 'root'", number)
+            raise lines.fault(
+                f"{words[0]!r} has children before it has a parent; the root must be called 'root'", number
+            )
         for child in words[1:]:
             if child not in entries:
                 raise lines.fault(f"bone {child!r} is not described in :bonedata", number)
@@ -209,4 +213,6 @@ def _root(lines: TextLines, entry: _Entry, radians: float) -> Bone:
         raise lines.fault("the root needs 'order' with TX TY TZ RX RY RZ in some order", entry.line)
     order = _order(lines, entry, entry.words.get("axis", []), "the root")
     angles = _vector(lines, entry, "orientation", "the root")
-    return Bone("root", "", _vector(lines, entry, "position", "the root"), _axes(order, angles * radians), order, freedoms)
+    return Bone(
+        "root", "", _vector(lines, entry, "position", "the root"), _axes(order, angles * radians), order, freedoms
+    )

@@ -1,7 +1,7 @@
 """A clip as a person: joints in mm with z up, and how pelvis, chest, head and feet are turned.
 
 Units. ASF and C3D files state theirs; a BVH file does not: the unit is taken, of mm, cm, inches, metres and CMU's
-(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the head is farthest from the feet.
+(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the body stands.
 """
 
 from __future__ import annotations
@@ -163,9 +163,7 @@ def find_landmarks(
 
 
 def _mean_points(clip: Clip, fit: Fit) -> dict[tuple[str, str], FloatArray]:
-    return {
-        part: np.mean([clip.points[name] for name in names], axis=0) for part, names in fit.points.items()
-    }
+    return {part: np.mean([clip.points[name] for name in names], axis=0) for part, names in fit.points.items()}
 
 
 def _longest_seen(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> tuple[int, int]:
@@ -176,7 +174,9 @@ def _longest_seen(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> tupl
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < min(len(clip), _FEWEST_FRAMES):
         lost = [f"{side} {part}".strip() for (part, side), value in points.items() if not np.isfinite(value).all()]
-        raise DataError(f"{clip.path}: nowhere are all parts seen for {_FEWEST_FRAMES} frames; lost are {', '.join(lost)}")
+        raise DataError(
+            f"{clip.path}: nowhere are all parts seen for {_FEWEST_FRAMES} frames; lost are {', '.join(lost)}"
+        )
     return first, last
 
 
@@ -307,7 +307,6 @@ def _inside(
         inside["elbow", side] = points["elbow", side] - _ELBOW_DEPTH * _lateral(inside, side, sign * left)
     inside["crown", ""] = points["crown", ""] + _CROWN_OVER_BAND * unit(points["crown", ""] - points["neck", ""])
     return inside
-
 
 
 def _lateral(points: dict[tuple[str, str], FloatArray], side: str, outward: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Which bones of known skeletons are which part of a person: the table that motion files are read by.
 
-Names are compared without prefix (``mixamorig:``), blanks, underscores, dashes and regard to case. ``{s}`` stands for the
-side as the skeleton writes it. A skeleton fits where all of its points are there; the one that lacks least is named
+Names are compared without prefix (``mixamorig:``), blanks, underscores, dashes and regard to case. ``{s}`` stands for
+the side as the skeleton writes it. A skeleton fits where all of its points are there; the one that lacks least is named
 where none fits. `data/README.md` shows the same table.
 """
 
@@ -161,7 +161,9 @@ def match_skeleton(clip: Clip) -> Fit:
     missing, table = best
     known = {plain(name) for entry in (*TREES, *MARKERS) for name in _all_names(entry)}
     strange = [name for plain_name, name in there.items() if plain_name not in known]
-    listed = ", ".join(strange[:_MOST_LISTED]) + (f" and {len(strange) - _MOST_LISTED} more" if len(strange) > _MOST_LISTED else "")
+    listed = ", ".join(strange[:_MOST_LISTED]) + (
+        f" and {len(strange) - _MOST_LISTED} more" if len(strange) > _MOST_LISTED else ""
+    )
     kinds = ", ".join(entry.title for entry in tables)
     raise DataError(
         f"{clip.path}: unknown skeleton ({kinds} are known). As {table.title}, it lacks {', '.join(missing)}; "
@@ -179,9 +181,7 @@ def _all_names(table: SkeletonNames) -> list[str]:
     return [name.format(s=side) for name in (*names, *turning) for side in table.sides]
 
 
-def _points(
-    table: SkeletonNames, there: dict[str, str]
-) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
+def _points(table: SkeletonNames, there: dict[str, str]) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     missing = []
     for part, names in table.parts.items():

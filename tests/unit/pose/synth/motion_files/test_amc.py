@@ -99,7 +99,11 @@ def test_a_truncated_motion(acclaim):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("root lhipjoint", "hip lhipjoint", r"'hip' has children before it has a parent; the root must be called 'root'"),
+        (
+            "root lhipjoint",
+            "hip lhipjoint",
+            r"'hip' has children before it has a parent; the root must be called 'root'",
+        ),
         ("lfemur ltibia", "lfemur wing", r"bone 'wing' is not described in :bonedata"),
         ("lfemur ltibia\n", "lfemur ltibia ltibia\n", r"bone 'ltibia' has two parents"),
         ("    rfemur rtibia\n    rtibia rfoot\n", "", r"no parent in :hierarchy for rfoot, rtibia"),

@@ -46,7 +46,7 @@ def test_up_and_rate_as_stated(write):
     head_down = read_motion(write("z.bvh", bvh_text(frames=({"Hips": (0, 90, 0)},) * 4)), up="y")
     np.testing.assert_allclose(head_down.points["crown", ""][0], [850, 0, 950], atol=1e-9)
     on_his_back = tuple({"Hips": (0, 45, 0), "position": f"{k} 95 0"} for k in range(4))
-    with pytest.raises(DataError, match="nobody stands upright.*--motion-up"):
+    with pytest.raises(DataError, match=r"nobody stands upright.*--motion-up"):
         read_motion(write("b.bvh", bvh_text(frames=on_his_back)))
 
 
@@ -121,7 +121,9 @@ def test_bvh_and_amc_of_one_take_are_the_same_motion(shared):
     # the thorax bone (its Neck has the offset 0 0 0), so that all above stands 116.6 mm lower along it.
     for ours, theirs in {"LeftLeg": "lfemur", "RightFoot": "rtibia", "Spine1": "upperback"}.items():
         np.testing.assert_allclose(bvh.points[ours][1:], amc.points[theirs], atol=1e-3)
-    arm = [clip.points[a] - clip.points[b] for clip, a, b in ((bvh, "LeftHand", "LeftArm"), (amc, "lradius", "lclavicle"))]
+    arm = [
+        clip.points[a] - clip.points[b] for clip, a, b in ((bvh, "LeftHand", "LeftArm"), (amc, "lradius", "lclavicle"))
+    ]
     np.testing.assert_allclose(arm[0][1:], arm[1], atol=1e-3)
     # On a body of ours, which has its own lengths, all 15 joints agree.
     motions = [on_body(find_landmarks(clip), SUBJECTS["S1"]) for clip in (bvh, amc)]

@@ -126,7 +126,10 @@ class Catalogue:
             self._reporter.say(f"{name}: fitting gamma and noise, which {folder / HYPERPARAMETERS} does not give")
             X, Y = _read(folder, name)
             fit = fit_hyperparameters(
-                StandardScaler().fit_transform(X), StandardScaler().fit_transform(Y), random_state=0
+                StandardScaler().fit_transform(X),
+                StandardScaler().fit_transform(Y),
+                random_state=0,
+                fit_amplitude=False,  # the paper's kernel has none
             )
             gamma = [float(f"{value:.6g}") for value in np.exp(fit.kernel.log_parameters)]
             fitted[name] = {"gamma": gamma, "noise": float(f"{fit.noise:.6g}"), "digest": digest}

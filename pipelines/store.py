@@ -135,9 +135,12 @@ def _read(file: Any) -> PoseModel:
         "y_scale": (n_outputs,),
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
-    # Added to MatchingPursuitGP later: older files have none.
+    # Added to MatchingPursuitGP later, and amplitudes to both: older files have none.
     for name in {"x_offset", "x_scale"} & set(mpgp):
         _expect(f"mpgp/{name}", mpgp[name], (n_words,))
+    for name, state in (("gp", gp), ("mpgp", mpgp)):
+        if "amplitude" in state:
+            _expect(f"{name}/amplitude", state["amplitude"], (n_outputs,))
     summary = json.loads(file.attrs["summary"])
     wrong = [key for key, kind in SUMMARY.items() if not isinstance(summary.get(key), kind)]
     if wrong:
@@ -149,6 +152,8 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name}/y_scale must be positive")
         if not (state.get("x_scale", np.ones(1)) > 0).all():
             raise ValueError(f"{name}/x_scale must be positive")
+        if not (state.get("amplitude", np.ones(1)) > 0).all():
+            raise ValueError(f"{name}/amplitude must be positive")
     return PoseModel(
         config,
         HistoSC.from_codebook(

@@ -72,6 +72,8 @@ def demo(
     with reporting() as reporter:
         evaluation = run_demo(out, reporter)
     output.print(error_table(evaluation))
+    if evaluation.std is not None:
+        output.print(interval_table(evaluation))
     print(f"\nmodel     {out / 'model.h5'}")
     print(f"picture   {out / 'report.png'}")
     print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")
@@ -152,7 +154,7 @@ def evaluate(
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
     from pipelines.evaluate import evaluate as run
     from pipelines.files import atomic_path
-    from pipelines.report import error_table, save_picture
+    from pipelines.report import error_table, interval_table, save_picture
     from pipelines.store import load_model
     from pose.humaneva.partitions import PARTITION_NAMES
 
@@ -171,6 +173,8 @@ def evaluate(
         with atomic_path(json_path) as temporary:
             temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
     output.print(error_table(evaluation))
+    if evaluation.std is not None:
+        output.print(interval_table(evaluation))
     print(f"picture {picture}")
 
 

@@ -72,8 +72,6 @@ def demo(
     with reporting() as reporter:
         evaluation = run_demo(out, reporter)
     output.print(error_table(evaluation))
-    if evaluation.std is not None:
-        output.print(interval_table(evaluation))
     print(f"\nmodel     {out / 'model.h5'}")
     print(f"picture   {out / 'report.png'}")
     print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")

@@ -68,7 +68,7 @@ def interval_table(evaluation: Evaluation) -> Table:
 
 
 def save_picture(path: Path, evaluation: Evaluation) -> None:
-    """Draw examples from the best to the worst, errors by action and joint, their distribution and intervals, as PNG."""
+    """Draw examples from the best to the worst, errors by action and joint, their distribution, intervals, as PNG."""
     figure = Figure(figsize=(13, 9), layout="constrained")
     FigureCanvasAgg(figure)
     means = evaluation.means()

@@ -214,7 +214,7 @@ def evaluate(
     from pipelines.evaluate import evaluate as run
     from pipelines.files import atomic_path
     from pipelines.page import save_page
-    from pipelines.report import error_table, save_picture
+    from pipelines.report import error_table, interval_table, save_picture
     from pipelines.store import load_model
     from pipelines.summary import model_rows
     from pose.humaneva.splits import evaluated_partition, partition_names
@@ -240,6 +240,8 @@ def evaluate(
     if report:
         save_page(report, evaluation, model.name, model_rows(trained))
     output.print(error_table(evaluation))
+    if evaluation.std is not None:
+        output.print(interval_table(evaluation))
     print(f"picture {picture}" + (f"\nreport  {report}" if report else ""))
 
 

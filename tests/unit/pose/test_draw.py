@@ -1,8 +1,12 @@
 """Overlays: places worked out by hand, and pictures that drawing must leave alone."""
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
+from pose.camera import Camera
 from pose.draw import (
     CONTOUR_COLOUR,
     PAPER,
@@ -11,6 +15,8 @@ from pose.draw import (
     draw_skeleton,
     fit_to_silhouette,
     overlay_frame,
+    place_by_silhouette,
+    root_by_pixels,
     skeleton_panel,
 )
 from pose.skeleton import HUMANEVA_15, Skeleton
@@ -183,3 +189,40 @@ def test_the_two_panels_show_front_and_side():
 def test_world_axes_are_not_called_the_cameras():
     views = [overlay_frame(picture(), None, None, HUMANEVA_15, axes)[:40, 160:] for axes in ("camera", "world")]
     assert not np.array_equal(*views)
+
+
+def lens():
+    matrix = np.array([[600.0, 0, 80], [0, 620, 60], [0, 0, 1]])
+    turned = cv2.Rodrigues(np.array([0.3, -0.5, 0.1]))[0]
+    return Camera("C1", matrix, np.array([-0.1, 0.02, 0.001, 0.0, 0]), turned, np.array([100.0, 200, 4000]))
+
+
+@pytest.mark.parametrize("place", [(0, 0, 9000), (600, -300, 7000), (-900, 200, 12000)])
+def test_a_pose_is_found_where_it_was_projected_from(place):
+    camera, pose = lens(), standing()
+    own = replace(camera, rotation=np.eye(3), translation=np.zeros(3))
+    target = own.project(pose + place)
+    np.testing.assert_allclose(root_by_pixels(pose, target, camera), place, atol=1)
+
+
+def test_with_a_camera_the_pose_covers_the_silhouette_in_perspective():
+    pose, mask = standing(), block(rows=(20, 100))
+    pose[4, 0] = 900  # an arm stretched out
+    pixels = place_by_silhouette(pose, mask, lens())
+    flat = fit_to_silhouette(pose, mask)
+    assert pixels[:, 1].min() == pytest.approx(flat[:, 1].min(), abs=0.5)
+    assert pixels[:, 1].max() == pytest.approx(flat[:, 1].max(), abs=0.5)
+    assert pixels[:, 0].mean() == pytest.approx(flat[:, 0].mean(), abs=0.5)
+    pose[4, 2] -= 800  # its wrist brought towards the camera moves in perspective, and not in a flat view
+    assert np.abs(place_by_silhouette(pose, mask, lens()) - pixels)[4].max() > 1
+    np.testing.assert_array_equal(fit_to_silhouette(pose, mask), flat)
+
+
+def test_a_pose_in_the_worlds_axes_is_laid_onto_the_picture_with_a_camera_only():
+    camera = lens()
+    world = camera.rotate_to_world(standing())
+    plain, drawn = (overlay_frame(picture(), block(), world, HUMANEVA_15, "world", c)[:, :160] for c in (None, camera))
+    assert len(coloured(plain, SIDE_COLOURS["left"])) == 0
+    assert len(coloured(drawn, SIDE_COLOURS["left"])) > 10
+    seen = overlay_frame(picture(), block(), standing(), HUMANEVA_15, "camera", camera)[:, :160]
+    np.testing.assert_array_equal(seen, drawn)

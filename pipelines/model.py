@@ -133,6 +133,7 @@ class PoseModel:
         start: int = 0,
         stop: int | None = None,
         stride: int = 1,
+        std: bool | None = None,
     ) -> Iterator[FramePose]:
         """Poses over the frames of a video, as they come.
 
@@ -148,6 +149,8 @@ class PoseModel:
             The video is one of silhouettes.
         start, stop, stride : int
             Every `stride`-th frame from `start` up to `stop`, which is left out.
+        std : bool, optional
+            Standard deviations too, which take more than half of the time; by default if the model has them.
 
         Yields
         ------
@@ -172,11 +175,22 @@ class PoseModel:
 
         backgrounds = [background] if isinstance(background, str | Path) else background
         scene = choose_scene(backgrounds, background_seconds, masks)
-        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride)):
+        with_std = self.calibration is not None if std is None else std
+        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride), with_std):
             yield from batch
 
     def predict_with_std(self, histograms: Histograms) -> PosePrediction:
         """Poses, their standard deviations, and whether they can be known at all, of HistoSC histograms (n, words).
+
+        Raises
+        ------
+        UsageError, DataError
+            As `predict` and `standard_deviations` do.
+        """
+        return PosePrediction(self.predict(histograms), *self.standard_deviations(histograms))
+
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+        """Standard deviations (n, 15, 3), mm, and whether each silhouette is unlike those of the training set (n,).
 
         Raises
         ------
@@ -190,9 +204,7 @@ class PoseModel:
                 "frames to hold any out; train it again"
             )
         variance = self._variances.at(self.gp.scale_inputs(np.asarray(histograms, dtype=np.float64)))
-        return PosePrediction(
-            self.predict(histograms), self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
-        )
+        return self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
 
     @cached_property
     def _variances(self) -> LocalVariances:

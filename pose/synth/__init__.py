@@ -2,8 +2,8 @@
 
 `synthesize` writes one. Beneath it: `body` (lengths and girths), `motion`, `gait`, `stance`, `boxing`, `gestures`,
 `ballplay` and `actions` (what a generated body does), `motion_files` and `captured` (what a captured one does),
-`markers` and `mocap` (what motion capture records of it), `figure`, `dress`, `rig`, `room` and `rendering` (what cameras see of
-it), `cast`, `settings`, `trial`, `scene`, `work` and `writer` (who, what, streams, files, processes).
+`markers` and `mocap` (what motion capture records of it), `figure`, `dress`, `rig`, `room` and `rendering` (what
+cameras see of it), `cast`, `settings`, `trial`, `scene`, `work` and `writer` (who, what, streams, files, processes).
 """
 
 from pose.synth.settings import DEFAULT_FRAMES, MASKS

@@ -69,7 +69,7 @@ def build_figure(motion: Motion) -> Figure:
 
 
 class _Spine:
-    """A curve that leaves the pelvis along its axis and arrives along the thorax's: waists bend and twist."""
+    """A curve from the pelvis, along its axis, to the thorax, along its: the waist bends and twists."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion

@@ -82,9 +82,7 @@ class Catalogue:
         self._names = [name for name in found if name not in RESERVED and name != "histosc"]
         for name in found:
             if name in RESERVED:
-                reporter.fault(
-                    f"{folder}: the file {name} is left out, as a problem of the benchmarks has its name; rename it"
-                )
+                reporter.fault(f"{folder}: the file {name} has the name of a problem that is made here; rename it")
 
     @property
     def names(self) -> list[str]:

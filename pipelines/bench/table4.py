@@ -64,8 +64,9 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
             "SD: the exact process on a random subset; SR: random regressors; MPGP: regressors by matching pursuit; "
             f"gbcd: the exact process on all samples. RMSE on at most {TEST_SAMPLES[size]:,} test samples; those of "
             "simulated problems have no noise. All methods have the same kernel and noise, and run on the same tile "
-            "engine. Candidates: scored at each step, by Keerthi and Chu's line search, as the paper's MPGP; the exact "
-            'decrease (criterion="exact") takes several times as long and was left out. ms / variance: with the means '
-            f"of as many, once training is over.{THE_PAPERS[size]}",
+            "engine. Candidates: scored at each step, by Keerthi and Chu's line search; choosing by the exact decrease "
+            'instead (criterion="exact") is left out, as it takes 3.4 times as long: on 10,000 samples of Kin40k, with '
+            "1,000 regressors, its error is 0.188, that of the line search 0.203, of the exact process 0.116. "
+            f"ms / variance: with the means of as many, once training is over.{THE_PAPERS[size]}",
         )
     ]

@@ -144,7 +144,7 @@ def test_a_file_with_the_name_of_a_simulated_problem_is_left_out(tmp_path):
     assert catalogue.specify("friedman1", 70) == Catalogue(None, tmp_path / "x", Silent()).specify("friedman1", 70)
     assert Rows(catalogue, quick=False).training_samples("friedman1", 70) == 70
     assert listening.faults == [
-        f"{tmp_path}: the file {name} is left out, as a problem of the benchmarks has its name; rename it"
+        f"{tmp_path}: the file {name} has the name of a problem that is made here; rename it"
         for name in ("friedman1", "histosc_like")
     ]
 

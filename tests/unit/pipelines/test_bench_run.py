@@ -188,7 +188,7 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
     monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("a", 1.0)))
     code, out, err = command("fakes", "--out", tmp_path / "results", "--data", tmp_path / "data")
     assert code == 1
-    fault = f"{tmp_path / 'data'}: the file arm8 is left out, as a problem of the benchmarks has its name; rename it"
+    fault = f"{tmp_path / 'data'}: the file arm8 has the name of a problem that is made here; rename it"
     assert err.splitlines() == [f"error: {fault}", f"error: left out: {fault}"]
 
 

@@ -6,10 +6,13 @@ most of the work for a few dozen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array
+from gbcd._arrays import Float64Array, FloatArray
 from gbcd._tiles import spans
 from gbcd.regressor import GBCDRegressor
 
@@ -44,23 +47,26 @@ class MeanPredictor:
         self._regressor = regressor
         self._origin: Float64Array = regressor.X_train_.mean(axis=0)
         probes = regressor.X_train_[:: max(1, len(regressor.X_train_) // _N_PROBES)][:_N_PROBES]
-        self._prepare(np.float64)
-        exact = self._scaled_mean(probes)
-        self._prepare(np.float32)
-        if np.abs(self._scaled_mean(probes) - exact).max() > TOLERANCE:
-            self._prepare(np.float64)
+        double = np.dtype(np.float64)
+        exact = self._scaled_mean(probes, self._made_columns(double), double)
+        for kind in (np.float32, np.float64):
+            self.dtype = np.dtype(kind)
+            self._columns = list(self._made_columns(self.dtype))
+            if np.abs(self._scaled_mean(probes, self._columns, self.dtype) - exact).max() <= TOLERANCE:
+                break
 
-    def _prepare(self, dtype: type[np.float32] | type[np.float64]) -> None:
-        self.dtype = np.dtype(dtype)
+    def _made_columns(self, dtype: np.dtype[Any]) -> Iterator[FloatArray]:
+        """What tiles need of the training inputs, piece by piece: in float64 a whole copy is most of the memory."""
         regressor = self._regressor
-        self._columns = regressor.kernel_.column_features(regressor.X_train_, self._origin, dtype)
+        for cut in spans(len(regressor.X_train_), _WIDTH):
+            yield regressor.kernel_.column_features(regressor.X_train_[cut], self._origin, dtype)
 
-    def _scaled_mean(self, points: Float64Array) -> Float64Array:
+    def _scaled_mean(self, points: Float64Array, pieces: Iterable[FloatArray], dtype: np.dtype[Any]) -> Float64Array:
         regressor = self._regressor
-        rows = regressor.kernel_.row_features(points, self._origin, self.dtype)
+        rows = regressor.kernel_.row_features(points, self._origin, dtype)
         product = np.zeros((len(points), regressor.coef_.shape[1]))
-        for cut in spans(len(self._columns), _WIDTH):
-            product += regressor.kernel_.tile(rows, self._columns[cut]) @ regressor.coef_[cut]
+        for cut, columns in zip(spans(len(regressor.X_train_), _WIDTH), pieces, strict=True):
+            product += regressor.kernel_.tile(rows, columns) @ regressor.coef_[cut]
         return product
 
     def predict(self, X: npt.ArrayLike) -> Float64Array:
@@ -75,5 +81,8 @@ class MeanPredictor:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != regressor.n_features_in_:
             raise ValueError(f"X must have the shape (t, {regressor.n_features_in_}), not {points.shape}.")
-        mean: Float64Array = self._scaled_mean(regressor.scale_inputs(points)) * regressor.y_scale_ + regressor.y_mean_
+        mean: Float64Array = (
+            self._scaled_mean(regressor.scale_inputs(points), self._columns, self.dtype) * regressor.y_scale_
+            + regressor.y_mean_
+        )
         return mean

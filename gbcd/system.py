@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, centre, positive_number
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
-from gbcd._memory import auto_memory_budget
+from gbcd._memory import budget_bytes
 from gbcd._products import locality_order, symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
 from gbcd.kernels import Kernel, require_kernel
@@ -62,22 +61,16 @@ class KnownColumns(NamedTuple):
     values: FloatArray
 
 
-def check_tiles(memory_budget: object, precision: object) -> None:
-    """Refuse a memory budget or a precision that `KernelSystem` does not know.
+def check_precision(precision: object) -> None:
+    """Refuse a precision that `KernelSystem` does not know.
 
     Raises
     ------
     ValueError
-        Naming the parameter.
+        Naming it.
     """
-    if precision not in ("mixed", "float64"):
+    if precision not in get_args(Precision):
         raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
-    if isinstance(memory_budget, str) and memory_budget == "auto":
-        return
-    number = isinstance(memory_budget, Real) and not isinstance(memory_budget, bool | np.bool_)
-    # 1e8 is a number of bytes, 0.5 is none.
-    if not (number and 0 <= memory_budget < np.inf and memory_budget == int(memory_budget)):  # type: ignore[operator, call-overload]
-        raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
 
 
 def squared_norms(G: Float64Array) -> Float64Array:
@@ -132,12 +125,12 @@ class KernelSystem:
         self.X = as_matrix(X, "X")
         self.noise = positive_number(noise, "noise")
         require_kernel(kernel)
-        check_tiles(memory_budget, precision)
+        check_precision(precision)
+        self.memory_budget = budget_bytes(memory_budget)
         self._checksum = zlib.crc32(self.X.data)
         self.n = len(self.X)
         self._origin: Float64Array = centre(self.X)
         self.kernel = kernel.for_inputs(self.X, self._origin)
-        self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
         self.kernel_evaluations = 0
         self._codes_failed = False
         self._reserved = 0

@@ -41,8 +41,15 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     reporter.say("4/4  prediction of a video")
     backgrounds = sorted((data / "Background").glob("*_(C1).avi"))
     scene = choose_scene(backgrounds)
-    model_name = model_path.name
     predict_videos(
-        [data / DEMO_VIDEO], model, scene, out, reporter, model_name=model_name, overlay=True, overwrite=True
+        [data / DEMO_VIDEO],
+        model,
+        scene,
+        out,
+        reporter,
+        model_name=model_path.name,
+        with_std=model.calibration is not None,
+        overlay=True,
+        overwrite=True,
     )
     return evaluation

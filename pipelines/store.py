@@ -3,7 +3,9 @@
 Format history
 --------------
 1 : attributes ``format``, ``version``, ``software``, ``config`` and ``summary`` (JSON); groups ``histosc`` (centers),
-    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``.
+    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``. Added later, and
+    missing where nothing could be held out: group ``calibration`` (factors; unlike_above as attribute), of which
+    older software takes no notice.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.calibration import Calibration
 from pipelines.config import BEFORE_THE_SETTING, Config
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
@@ -65,6 +68,9 @@ def save_model(path: str | Path, model: PoseModel) -> None:
         _write_state(file.create_group("histosc"), {"centers": model.histosc.codebook_.centers_})
         _write_state(file.create_group("gp"), model.gp.get_state())
         _write_state(file.create_group("mpgp"), model.mpgp.get_state())
+        if model.calibration is not None:
+            factors, unlike_above = model.calibration.factors, model.calibration.unlike_above
+            _write_state(file.create_group("calibration"), {"factors": factors, "unlike_above": unlike_above})
     with atomic_path(path) as temporary:
         temporary.write_bytes(content.getbuffer())
 
@@ -135,9 +141,12 @@ def _read(file: Any) -> PoseModel:
         "y_scale": (n_outputs,),
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
-    # Added to MatchingPursuitGP later: older files have none.
+    # Added to MatchingPursuitGP later, and amplitudes to both: older files have none.
     for name in {"x_offset", "x_scale"} & set(mpgp):
         _expect(f"mpgp/{name}", mpgp[name], (n_words,))
+    for name, state in (("gp", gp), ("mpgp", mpgp)):
+        if "amplitude" in state:
+            _expect(f"{name}/amplitude", state["amplitude"], (n_outputs,))
     summary = json.loads(file.attrs["summary"])
     wrong = [key for key, kind in SUMMARY.items() if not isinstance(summary.get(key), kind)]
     if wrong:
@@ -149,6 +158,8 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name}/y_scale must be positive")
         if not (state.get("x_scale", np.ones(1)) > 0).all():
             raise ValueError(f"{name}/x_scale must be positive")
+        if not (state.get("amplitude", np.ones(1)) > 0).all():
+            raise ValueError(f"{name}/amplitude must be positive")
     return PoseModel(
         config,
         HistoSC.from_codebook(
@@ -162,6 +173,7 @@ def _read(file: Any) -> PoseModel:
         mean_pose,
         skeleton,
         summary,
+        _read_calibration(file["calibration"], n_outputs, gp["noise"]) if "calibration" in file else None,
     )
 
 
@@ -170,6 +182,15 @@ def _config(content: Any) -> Config:
     for section, values in BEFORE_THE_SETTING.items():
         content[section] = values | content[section]
     return Config.model_validate(content)
+
+
+def _read_calibration(group: Any, n_outputs: int, noise: float) -> Calibration:
+    state = _read_state(group)
+    factors, unlike_above = state["factors"], float(state["unlike_above"])
+    _expect("calibration/factors", factors, (n_outputs,))
+    if (factors < 0).any() or not unlike_above > 0:
+        raise ValueError("calibration has a factor or a variance below zero")
+    return Calibration(factors, float(noise), unlike_above)
 
 
 def _expect_tree(skeleton: Skeleton) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
+from pipelines.calibration import BLOCK_SECONDS, Calibration, calibrate
 from pipelines.config import Config
 from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import Histograms, PoseModel, Poses
@@ -81,10 +82,13 @@ class _Training:
         poses = samples.poses.reshape(len(samples), -1)
         with self._stage("gp"):
             gp = self._fit_gp(histograms, poses, samples)
+        with self._stage("calibration"):
+            calibration = self._calibrate(gp, poses, samples)
         with self._stage("mpgp"):
             mpgp = self._fit_mpgp(gp, histograms, poses)
         mean_pose = samples.poses.mean(axis=0)
-        return PoseModel(self.config, histosc, gp, mpgp, mean_pose, HUMANEVA_15, self._summary(samples, gp, mpgp))
+        summary = self._summary(samples, gp, mpgp)
+        return PoseModel(self.config, histosc, gp, mpgp, mean_pose, HUMANEVA_15, summary, calibration)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -128,19 +132,37 @@ class _Training:
     def _held_out_together(self, samples: Samples) -> tuple[str, NDArray[np.int64] | None]:
         """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
         settings = self.config.gp
-        n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
         if settings.hyperparameters == "marginal":
+            n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
             return "marginal", samples.time_blocks(n_frames, by_camera=True)
-        wanted = n_frames
-        while n_frames > 1 and len(np.unique(samples.time_blocks(n_frames))) < _FEWEST_BLOCKS:
-            n_frames //= 2
-        blocks = samples.time_blocks(n_frames)
-        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+        blocks = self._blocks(samples, settings.block_seconds, "hyperparameters")
+        if blocks is None:
             self.reporter.say("hyperparameters: too few instants to hold any out; by marginal likelihood instead")
             return "marginal", None
-        if n_frames < wanted:
-            self.reporter.say(f"hyperparameters: blocks of {n_frames} frames are held out, as the recordings are short")
         return "leave_group_out", blocks
+
+    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> NDArray[np.int64] | None:
+        """Labels (n,) of the time blocks of all cameras, shorter ones where these are too few; None if all are."""
+        n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
+        blocks = samples.time_blocks(n_frames)
+        while n_frames > 1 and len(np.unique(blocks)) < _FEWEST_BLOCKS:
+            n_frames //= 2
+            blocks = samples.time_blocks(n_frames)
+        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+            return None
+        if n_frames < wanted:
+            self.reporter.say(f"{purpose}: blocks of {n_frames} frames are held out, as the recordings are short")
+        return blocks
+
+    def _calibrate(self, gp: GBCDRegressor, poses: Poses, samples: Samples) -> Calibration | None:
+        blocks = self._blocks(samples, BLOCK_SECONDS, "standard deviations")
+        if blocks is None:
+            self.reporter.say("standard deviations: too few instants to hold any out; the model gives none")
+            return None
+        self.reporter.progress("standard deviations", 0, 1)
+        calibration = calibrate(gp, poses, blocks)
+        self.reporter.progress("standard deviations", 1, 1)
+        return calibration
 
     def _report_solve(self, entry: TraceEntry) -> None:
         """Progress on a logarithmic scale, as the gradient falls by a factor an iteration."""

@@ -14,6 +14,9 @@ from typing import Any, Self
 
 import av
 
+from pose._pictures import held_back, pictures
+from pose.errors import DataError
+
 _CHUNK = struct.Struct("<4sI")
 _ENTRY = struct.Struct("<4sIII")  # id, flags, offset, size
 _PICTURES = (b"dc", b"db")  # compressed and raw
@@ -25,6 +28,11 @@ def whole_frames(
     path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
 ) -> Iterator[tuple[int, float, av.VideoFrame]]:
     """Number, seconds since frame 0, and picture, of all frames of an AVI file that are whole.
+
+    Raises
+    ------
+    DataError
+        At the end, if there was none.
 
     Warns
     -----
@@ -42,16 +50,15 @@ def whole_frames(
         except UnknownFrameError:
             fault = " (damaged behind it: which frames are lost is not known, and the rest is left out)"
             break
-        except av.FFmpegError as error:
-            fault = f" ({error.strerror or error})"
-            break
         time = float(frame.time) if frame.time is not None and not frames.renumbered else index / rate
         start = time - index / rate if start is None else start  # the first frames may be damaged
         yield index, time - start, frame
-    fault = fault or " (what is behind is damaged)" * frames.damaged
+    if start is None:
+        raise DataError(f"{path}: no frame could be decoded{fault or frames.reason}")
+    fault = fault or (frames.reason or " (what is behind is damaged)") * frames.damaged
     if fault or frames.n_whole < stream.frames:
         announced = f" of the {stream.frames} announced" if stream.frames else ""
-        warnings.warn(f"{path}: ends after frame {frames.n_whole}{announced}{fault}", stacklevel=5)
+        warnings.warn(f"{path}: ends after frame {frames.n_whole}{announced}{fault}", stacklevel=4)
 
 
 class UnknownFrameError(Exception):
@@ -76,6 +83,8 @@ class WholeFrames:
         self._numbers = FrameNumbers(path, container.format.name, stream.index)
         self._damaged_from: int | None = None
         self._next = 0
+        self.reason = ""
+        """Of the last fault, in brackets."""
         self._frames = self._whole()
 
     def __iter__(self) -> Self:
@@ -112,19 +121,19 @@ class WholeFrames:
                 yield number, frame
 
     def _decoded(self) -> Iterator[av.VideoFrame]:
-        for packet in self._container.demux(self._stream):
-            try:
-                self._numbers.see(packet)
-            except UnknownFrameError:
-                for frame in self._stream.decode(None):  # those before the damage
-                    frame.time_base = self._stream.time_base  # which a frame without a packet lacks
-                    yield frame
-                raise
-            yield from packet.decode()
+        try:
+            yield from pictures(self._container, self._stream, self._fault, self._numbers.see)
+        except UnknownFrameError:
+            yield from held_back(self._stream, self._fault)  # those before the damage
+            raise
+
+    def _fault(self, reason: str) -> None:
+        self.reason = f" ({reason})"
+        self._numbers.lose_count()
 
     def _warn(self, first: int, stop: int) -> None:
         span = f"frame {first + 1} is" if stop == first + 1 else f"frames {first + 1} to {stop} are"
-        warnings.warn(f"{self._path}: {span} damaged or lost, and left out", stacklevel=6)
+        warnings.warn(f"{self._path}: {span} damaged or lost, and left out", stacklevel=7)
 
 
 class FrameNumbers:
@@ -148,6 +157,7 @@ class FrameNumbers:
         self._end: int | None = None  # of the packet before
         self._by_time: dict[int, int] = {}
         self._n_packets = self._lost = 0
+        self._by_count = True
 
     def see(self, packet: av.Packet[Any]) -> None:
         """Take the next packet.
@@ -167,10 +177,14 @@ class FrameNumbers:
             self._lost += found - slot
         elif found is None and self._end is not None and not self._follows(packet.pos):
             raise UnknownFrameError
-        if self._lost and packet.dts is not None:
+        if packet.dts is not None:
             self._by_time[packet.dts] = self._n_packets + self._lost
         self._n_packets += 1
         self._end = packet.pos + packet.size + packet.size % 2
+
+    def lose_count(self) -> None:
+        """A packet gave no frame: the numbers of those behind are told by their times alone."""
+        self._by_count = False
 
     @property
     def n_lost(self) -> int:
@@ -179,7 +193,7 @@ class FrameNumbers:
 
     def of(self, frame: av.VideoFrame, count: int) -> int:
         """Number of a decoded frame, the `count`-th that came, both from 0."""
-        if not self._lost:
+        if self._by_count and not self._lost:
             return count
         if frame.pts is None or not self._by_time:
             return count + self._lost

@@ -68,7 +68,9 @@ def _explained(
 @numba.njit(cache=True, nogil=True)
 def classify(
     frame: Bytes,
+    scaled: Bytes,
     likely: Bytes,
+    outer: Bytes,
     terms: Floats,
     channels: tuple[int, ...],
     n_recordings: int,
@@ -81,10 +83,12 @@ def classify(
 
     Parameters
     ----------
-    frame
-        (h, w, c).
+    frame, scaled
+        (h, w, c): the frame, and its values over `gain`, rounded.
     likely
         (h, w), non-zero where the pixel is known to be background and need not be looked at.
+    outer
+        (h, w, 2 c): the least and the largest value of `scaled`, channel by channel, that the background may explain.
     terms
         (h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal
         density at its mean, summed over channels, minus log r. What a pixel needs stands together, as most pixels are
@@ -110,7 +114,12 @@ def classify(
     scale = 1.0 / gain
     for i in range(height):
         for j in range(width):
-            if likely[i, j] == 0 and not _explained(
+            if likely[i, j] != 0:
+                continue
+            outside = False
+            for k in range(len(channels)):
+                outside |= scaled[i, j, k] < outer[i, j, 2 * k] or scaled[i, j, k] > outer[i, j, 2 * k + 1]
+            if outside or not _explained(
                 frame, terms, i, j, channels, n_recordings, threshold, scale, shadow_low, shadow_high, logs
             ):
                 mask[i, j] = 255

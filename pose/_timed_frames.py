@@ -8,8 +8,10 @@ from pathlib import Path
 
 import av
 
+from pose._pictures import pictures
+from pose.errors import DataError
+
 _MOST_NAMED = 3  # gaps that a warning lists
-_MOST_DECODERS = 64
 
 
 def timed_frames(
@@ -17,50 +19,28 @@ def timed_frames(
 ) -> Iterator[tuple[int, float, av.VideoFrame]]:
     """Number, seconds since the first, and picture, of all frames of a file whose packets carry their times.
 
+    Raises
+    ------
+    DataError
+        At the end, if there was none.
+
     Warns
     -----
     UserWarning
         At the end, of the frames that could not be decoded or are missing.
     """
     numbering = FrameNumbering(rate)
-    for frame in _pictures(container, stream, numbering):
+    for frame in pictures(container, stream, numbering.fault):
         place = numbering.place(float(frame.time) if frame.time is not None else None)
         if place is None:
             continue
         if frame.is_corrupt:
             numbering.damaged(place[0])
         yield *place, frame
+    if numbering.count == 0:
+        raise DataError(f"{path}: no frame could be decoded{numbering.reason}")
     for lack in numbering.lacks(stream.frames):
-        warnings.warn(f"{path}: {lack}", stacklevel=5)
-
-
-def _pictures(
-    container: av.container.InputContainer, stream: av.VideoStream, numbering: FrameNumbering
-) -> Iterator[av.VideoFrame]:
-    """All pictures that can be decoded; what cannot is told to `numbering`, and the packets behind it are tried."""
-    packets = container.demux(stream)
-    while True:
-        try:
-            packet = next(packets)
-        except StopIteration:
-            return
-        except av.FFmpegError as error:
-            numbering.fault(str(error.strerror or error))
-            return
-        try:
-            yield from packet.decode()
-        except av.FFmpegError as error:
-            numbering.fault(str(error.strerror or error))
-        if packet.size:
-            continue
-        for _ in range(_MOST_DECODERS):  # a decoder for each core still holds a picture, or its fault
-            try:
-                yield from stream.codec_context.decode(None)
-                break
-            except av.EOFError:
-                break
-            except av.FFmpegError as error:
-                numbering.fault(str(error.strerror or error))
+        warnings.warn(f"{path}: {lack}", stacklevel=4)
 
 
 class FrameNumbering:

@@ -153,6 +153,30 @@ class GaussianBackground:
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
+        self._outer = self._outer_box(norms, floored)
+
+    def _outer_box(self, norms: npt.NDArray[np.float32], floored: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+        """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
+
+        No channel alone may be further off than the whole density or the mean in shadow allow. The summed density is at
+        most r times its largest term; a grey level is added, as the gain is taken out of bytes and rounded.
+        """
+        low, high = self._shadow_range()
+        reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)
+        half = np.sqrt(reach)[..., None] * np.sqrt(floored) + 1.0
+        least = (min(low, 1.0) * self.means - half).min(axis=0)
+        largest = (max(high, 1.0) * self.means + half).max(axis=0)
+        # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
+        largest = np.where(np.ceil(largest) >= 255, 255, largest)
+        bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
+        table: Mask = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        return table
+
+    def _shadow_range(self) -> tuple[float, float]:
+        """Brightness factors that are taken for shadow; an empty range where there are none."""
+        if self.shadow is None or self._shape[2] == 1:
+            return 1.0, 0.0
+        return float(self.shadow[0]), float(self.shadow[1])
 
     @property
     def threshold(self) -> float:
@@ -193,19 +217,19 @@ class GaussianBackground:
         return self._classify(image, self._gain(image))
 
     def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
-        low, high = self.shadow if self.shadow is not None and self._shape[2] > 1 else (1.0, 0.0)
-        scaled = cv2.convertScaleAbs(image, alpha=1.0 / gain)
-        likely = np.asarray(cv2.inRange(scaled.reshape(image.shape), self._lowest, self._highest), dtype=np.uint8)
+        scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
+        likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
             image,
+            scaled,
             likely,
+            self._outer,
             self._terms,
             (0,) * self._shape[2],
             len(self.means),
             self.threshold,
             gain,
-            float(low),
-            float(high),
+            *self._shadow_range(),
         )
         return mask
 

@@ -221,8 +221,12 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
     """Pictures by number, ascending."""
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder")
+    try:
+        content = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
     stills: dict[int, Path] = {}
-    for path in sorted(folder.iterdir()):
+    for path in content:
         number = _still_number(path)
         if number is None:
             continue
@@ -236,7 +240,10 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
 
 def _read_still(path: Path, flags: int = cv2.IMREAD_COLOR) -> Image:
     # cv2.imread returns None in silence for paths it cannot encode, so the bytes are read here.
-    content = np.frombuffer(path.read_bytes(), np.uint8)
+    try:
+        content = np.frombuffer(path.read_bytes(), np.uint8)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     image = cv2.imdecode(content, flags) if content.size else None
     if image is None:
         raise DataError(f"{path}: is not a picture")
@@ -303,8 +310,6 @@ def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFram
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
             shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
             yield VideoFrame(index, time, image)
-        if shape is None:
-            raise DataError(f"{path}: no frame could be decoded")
 
 
 def _film(container: av.container.InputContainer) -> av.VideoStream | None:

@@ -57,12 +57,12 @@ def draw(tables: list[Table], results: Results) -> Figure:
         above, norm = axes[2 * place : 2 * place + 2]
         rows = [row for row in tables[0].rows if row.labels[:2] == problem]
         courses = {row.labels[2]: course_of(row, results) for row in rows}
-        lowest = lowest_objective(rows, results)
+        minimum = lowest_objective(rows, results)
         for solver in BLOCKS:
             method = METHODS[solver]
             course = courses.get(method.name, {})
             if course:
-                few_markers(above, *above_minimum(course, "iteration", lowest), method.label, method.colour)
+                few_markers(above, *above_minimum(course, "iteration", minimum), method.label, method.colour)
                 few_markers(norm, course["iteration"], course["norm"], method.label, method.colour)
         above.set(ylabel="f(alpha) above its minimum", title=f"{problem[0]}, n = {problem[1]}: objective")
         norm.set(ylabel="largest |gradient|", title="gradient norm")

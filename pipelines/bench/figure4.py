@@ -63,5 +63,5 @@ def draw(tables: list[Table], results: Results) -> Figure:
         colour = METHODS["gbcd-paper"].colour
         axis.plot(*THE_PAPERS, "*", color=colour, markersize=12, label="Algorithm 2, in the paper of 2008")
     axis.set(xlabel="training samples", ylabel="seconds", xscale="log", yscale="log")
-    legend_below(figure, columns=4)
+    legend_below(figure, columns=3)
     return figure

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -152,7 +152,7 @@ def _fit(kernel: _Kernel, distances: Sequence[Floats], targets: Floats, groups: 
     start = kernel.start
     steps = np.full(len(start), _FIRST_STEPS[0])
     steps[-1] = _FIRST_STEPS[1]
-    options = {
+    options: Any = {
         "initial_simplex": np.vstack([start, start + np.diag(steps)]),
         "maxfev": _EVALUATIONS * len(start),
         "xatol": 0.05,

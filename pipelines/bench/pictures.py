@@ -45,7 +45,8 @@ def legend_below(figure: Figure, columns: int = 6) -> None:
 
 
 def few_markers(axis: Axes, x: np.ndarray, y: np.ndarray, label: str, colour: str) -> None:
-    """Draw a curve whose last point is marked: where a method arrived, or was stopped."""
+    """Draw a curve through what is known, its last point marked: where a method arrived, or was stopped."""
+    x, y = x[np.isfinite(y)], y[np.isfinite(y)]
     if len(x) == 0:
         return
     axis.plot(x, y, label=label, color=colour, linewidth=1.6)

@@ -154,7 +154,10 @@ class Catalogue:
             self._reporter.say(f"{name}: fitting gamma and noise, which {folder / HYPERPARAMETERS} does not give")
             try:
                 fit = fit_hyperparameters(
-                    StandardScaler().fit_transform(X), StandardScaler().fit_transform(Y), random_state=0
+                    StandardScaler().fit_transform(X),
+                    StandardScaler().fit_transform(Y),
+                    random_state=0,
+                    fit_amplitude=False,  # the paper's kernel has none
                 )
             except ValueError as error:
                 raise DataError(f"{_source(folder, name)}: gamma and noise cannot be fitted ({error})") from error

@@ -10,7 +10,7 @@ from pose.errors import DataError
 from pose.synth.ballplay import play_ball
 from pose.synth.body import Body
 from pose.synth.boxing import box
-from pose.synth.gait import JOGGING, WALKING, Gait, go
+from pose.synth.gait import JOGGING, WALKING, Gait, go, vary
 from pose.synth.gestures import gesticulate
 from pose.synth.motion import Motion
 
@@ -19,7 +19,7 @@ Generate = Callable[[Body, int, np.random.Generator], Motion]
 
 
 def _gait(gait: Gait) -> Generate:
-    return lambda body, n_frames, rng: go(body, gait, n_frames, rng)
+    return lambda body, n_frames, rng: go(body, vary(gait, rng), n_frames, rng)
 
 
 ACTIONS: dict[str, Generate] = {

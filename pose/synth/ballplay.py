@@ -1,17 +1,18 @@
 """Throwing and catching: somebody moves about with a ball, bounces it, throws it to a partner and catches it.
 
-The ball itself is not drawn. Where the hands are follows from what is done with it: carried before the body, bounced beside
-a leg, raised and thrown over the shoulder, from the chest or from below, awaited and caught.
+The ball itself is not drawn. Where the hands are follows from what is done with it: carried before the body, bounced
+beside a leg, raised and thrown over the shoulder, from the chest or from below, awaited and caught.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
+from pose.synth.gait import WALKING, go, vary
 from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
 from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
@@ -24,10 +25,12 @@ _STANCE = Stance(
 _ANGLE_SIGMA = np.radians(4.0)
 _FLARE = np.radians(25.0)
 _SMOOTHING = 0.04 * RATE  # frames
-#: Places of the hands in arm's lengths from the middle of the shoulders: ahead, outward, up; of the hand that does it first.
+#: Places of the hands in arm's lengths from the middle of the shoulders: ahead, outward, up.
 _CARRY = ((0.42, 0.14, -0.42), (0.42, 0.14, -0.42))
 _WAIT = ((0.50, 0.22, -0.22), (0.50, 0.22, -0.22))
-_FREE = (0.18, 0.48, -0.72)  # the other hand's, while one is busy
+_FREE = (0.12, 0.54, -0.80)  # the other hand's, while one is busy
+#: Where a ball is bounced: the nearest and the farthest place of the hand.
+_BOUNCE = ((0.12, 0.32, -0.68), (0.50, 0.68, -0.45))
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,16 @@ THROWS = (
     Throw(back=(0.30, 0.14, -0.16), forth=(0.92, 0.16, 0.02), both=True, turn=0.0, lean=6.0),  # from the chest
     Throw(back=(0.05, 0.20, 0.72), forth=(0.75, 0.20, 0.50), both=True, turn=0.0, lean=12.0),  # over the head
 )
+#: How often somebody walks round with the ball instead of staying about.
+_WALKS = 0.5
 #: How often: bouncing the ball, throwing it, catching it, carrying it.
 _ODDS = (0.42, 0.24, 0.22, 0.12)
+_WALKING_ODDS = (0.70, 0.08, 0.10, 0.12)
 
 
 @dataclass
 class _Plan:
-    """What the body is to do, T frames: hands in arm's lengths, turns and leans in radians, 0 to 1 for crouch and pace."""
+    """What the body is to do, T frames: hands in arm's lengths, turn and lean in radians, crouch and pace to 1."""
 
     hands: FloatArray
     turned: FloatArray
@@ -84,6 +90,8 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     rng : Generator
         Source of all variation.
     """
+    if rng.random() < _WALKS:
+        return _walk_with_ball(body, n_frames, rng)
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
     plan = _plan(rng, len(times))
@@ -102,8 +110,8 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     trunk = _trunk(body, rng, times, facing, ankles, plan)
     head = rotation(
         facing + drift(rng, times, np.radians(10.0)),
-        np.radians(8.0)
-        + np.radians(14.0) * gaussian_filter1d(plan.crouch, 0.2 * RATE)
+        np.radians(14.0)
+        + np.radians(16.0) * gaussian_filter1d(plan.crouch, 0.2 * RATE)
         + drift(rng, times, _ANGLE_SIGMA),
     )
     heading = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
@@ -111,7 +119,23 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     return motion.crop(pad, pad + n_frames)
 
 
-def _plan(rng: np.random.Generator, n_frames: int) -> _Plan:
+def _walk_with_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
+    """Walking round the area, the hands at the ball."""
+
+    def arms(trunk: Trunk, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+        hands = (body.upper_arm + body.forearm) * gaussian_filter1d(
+            _plan(rng, len(times), _WALKING_ODDS).hands, _SMOOTHING, axis=0
+        )
+        heading = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
+        return reach_for(trunk, heading, hands, _FLARE)
+
+    gait = vary(replace(WALKING, speed=1000.0, cadence=0.82, lean=9.0, nod=24.0, crouch=30.0), rng)
+    motion = go(body, gait, n_frames, rng, arms)
+    # Round the other way with the same hand.
+    return motion.mirrored() if rng.random() < 0.5 else motion
+
+
+def _plan(rng: np.random.Generator, n_frames: int, odds: tuple[float, ...] = _ODDS) -> _Plan:
     plan = _Plan(
         np.zeros((n_frames, 2, 3)),
         np.zeros(n_frames),
@@ -123,7 +147,7 @@ def _plan(rng: np.random.Generator, n_frames: int) -> _Plan:
     acts = (_bounce, _throw, _catch, _carry)
     start = 0
     while start < n_frames:
-        start += acts[rng.choice(len(acts), p=_ODDS)](rng, plan, start)
+        start += acts[rng.choice(len(acts), p=odds)](rng, plan, start)
     return plan
 
 
@@ -145,14 +169,14 @@ def _bounce(rng: np.random.Generator, plan: _Plan, start: int) -> int:
     """Bounce the ball beside a leg, walking; frames it takes."""
     hand = int(rng.random() < 0.65)  # the right one mostly
     low = _sided((_FREE, _FREE))
-    low[hand] = np.array([0.46, SIDE_SIGN[hand] * 0.30, -0.50]) + rng.normal(0.0, 0.06, 3)
+    low[hand] = rng.uniform(*_BOUNCE) * [1.0, SIDE_SIGN[hand], 1.0]
     _go(plan, start, round(0.45 * RATE), low)
     length = round(rng.uniform(1.5, 4.5) * RATE)
     span = slice(start, min(start + length, len(plan.hands)))
     frames = np.arange(span.stop - span.start)
     swell = smootherstep(frames / (0.4 * RATE)) * smootherstep((length - frames) / (0.4 * RATE))
     beat = np.sin(2 * np.pi * rng.uniform(1.2, 1.9) * frames / RATE)
-    plan.hands[span, hand, 2] += rng.uniform(0.12, 0.26) * swell * beat
+    plan.hands[span, hand, 2] += rng.uniform(0.12, 0.32) * swell * beat
     plan.crouch[span] += rng.uniform(0.1, 0.7) * swell
     plan.lean[span] += np.radians(rng.uniform(4.0, 26.0)) * swell
     plan.pace[span] += rng.uniform(0.0, 1.0) * swell

@@ -14,8 +14,10 @@ from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 
 _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
-_KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
-_STANCE = Stance(feet=((1.75, 1.05), (-1.75, -1.05)), toes=(-12.0, -50.0), heel_up=(4.0, 22.0))
+# Boxers differ: feet ahead and aside in half hip widths, hip height as a share of the standing one, how near the fists.
+_FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.7, 1.9), (1.0, 2.9), (0.84, 0.96)
+_GUARD_NEAR, _GUARD_WIDE, _GUARD_LOW = (0.62, 1.0), (0.8, 2.4), (-0.24, 0.05)
+_NOD = (np.radians(8.0), np.radians(28.0))
 _FLARE = np.radians(25.0)
 _PUNCH_PAUSE = (0.05, 0.75)
 _FACING_SIGMA = np.radians(40.0)
@@ -81,10 +83,13 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     facing = drift(rng, times, _FACING_SIGMA, 2.5)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
-    ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)
+    ahead, aside = rng.uniform(*_FEET_AHEAD), rng.uniform(*_FEET_ASIDE)
+    bladed = ahead / np.hypot(ahead, aside)  # who stands with one foot before the other turns his side to the opponent
+    stance = Stance(((ahead, aside), (-ahead, -aside)), (-12.0 * bladed, -50.0 * bladed), heel_up=(4.0, 22.0))
+    ankles, feet = step_along(body, stance, rng, times, facing, centre)
     reach, turned, load = _punches(body, rng, times)
-    trunk = _trunk(body, rng, times, facing, ankles, turned, load)
-    head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), np.radians(12.0) + drift(rng, times, _ANGLE_SIGMA))
+    trunk = _trunk(body, rng, times, facing, ankles, (_STANCE_ANGLE * bladed + turned, load), rng.uniform(*_KNEE_BEND))
+    head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), rng.uniform(*_NOD) + drift(rng, times, _ANGLE_SIGMA))
     motion = assemble(trunk, head, reach_for(trunk, rotation(facing), reach, _FLARE), ankles, feet, hands="fist")
     return motion.crop(pad, pad + n_frames)
 
@@ -93,7 +98,8 @@ def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[F
     """Fists (T, 2, 3) ahead, to the left and over the shoulders; the shoulders' turn (T,); weight forward (T,)."""
     arm = body.upper_arm + body.forearm
     wander = np.stack([[drift(rng, times, 0.035) for _ in range(3)] for _ in range(2)])
-    fists = _GUARD + np.moveaxis(wander, -1, 0)
+    guard = _GUARD * [rng.uniform(*_GUARD_NEAR), rng.uniform(*_GUARD_WIDE), 1.0] + [0.0, 0.0, rng.uniform(*_GUARD_LOW)]
+    fists = guard + np.moveaxis(wander, -1, 0)
     turned, load = np.zeros(len(times)), np.zeros(len(times))
     start = round(rng.uniform(*_PUNCH_PAUSE) * RATE)
     while True:
@@ -108,7 +114,7 @@ def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[F
         target = np.array([punch.reach, -sign * punch.inward, punch.height]) + rng.normal(0.0, 0.05, 3)
         # A hook leaves the guard outward and crosses the middle at its end.
         swing = punch.arc * sign * np.sin(np.pi * np.clip(progress / 0.5, 0.0, 1.0)) ** 2
-        fists[span, punch.side] += out[:, None] * (target - _GUARD[punch.side])
+        fists[span, punch.side] += out[:, None] * (target - guard[punch.side])
         fists[span, punch.side, 1] += swing
         turned[span] += np.radians(punch.turn) * rng.uniform(0.8, 1.15) * out
         load[span] += out
@@ -122,23 +128,20 @@ def _trunk(
     times: FloatArray,
     facing: FloatArray,
     ankles: FloatArray,
-    turned: FloatArray,
-    load: FloatArray,
+    punch: tuple[FloatArray, FloatArray],
+    knee_bend: float,
 ) -> Trunk:
-    turned = gaussian_filter1d(turned, 0.03 * RATE)
-    load = gaussian_filter1d(load, 0.05 * RATE)
+    turned, load = (gaussian_filter1d(path, seconds * RATE) for path, seconds in zip(punch, (0.03, 0.05), strict=True))
     ahead = rotation(facing)
     position = over_the_feet(ankles)
     position += (40.0 * load + drift(rng, times, 25.0, 0.8))[:, None] * ahead[..., 0]
     position += drift(rng, times, 25.0, 0.8)[:, None] * ahead[..., 1]
     bounce = 12.0 * np.sin(2 * np.pi * np.cumsum(1.7 + drift(rng, times, 0.2)) / RATE)
-    duck = 70.0 * smootherstep(drift(rng, times, 1.0, 0.9) - 0.6)  # now and then, under a punch
-    position[:, 2] = _KNEE_BEND * body.hip_height + bounce - duck + drift(rng, times, 8.0)
-    pelvis = rotation(
-        facing + 0.6 * _STANCE_ANGLE + 0.45 * turned, np.radians(6.0), drift(rng, times, _ANGLE_SIGMA / 2)
-    )
+    duck = 110.0 * smootherstep(drift(rng, times, 1.0, 0.9) - 0.6)  # now and then, under a punch
+    position[:, 2] = knee_bend * body.hip_height + bounce - duck + drift(rng, times, 8.0)
+    pelvis = rotation(facing + 0.45 * turned, np.radians(6.0), drift(rng, times, _ANGLE_SIGMA / 2))
     thorax = rotation(
-        facing + _STANCE_ANGLE + turned + drift(rng, times, _ANGLE_SIGMA),
+        facing + turned + drift(rng, times, _ANGLE_SIGMA),
         np.radians(13.0) + np.radians(5.0) * load + duck / 400.0 + drift(rng, times, _ANGLE_SIGMA, 0.9),
         drift(rng, times, 1.5 * _ANGLE_SIGMA, 0.9),
     )

@@ -145,7 +145,7 @@ def perform(landmarks: Landmarks, body: Body, n_frames: int, rng: np.random.Gene
     course = _looped(course, n_frames, rng)
     facing = np.cumsum(course.turns)
     if course.travels:
-        place, facing = _along_the_path(course, facing, rng)
+        place, facing = _along_the_path(course, rng)
     else:
         place, facing = _on_the_spot(course, facing, rng)
     place = place + turn(rotation(facing), np.pad(course.sway, ((0, 0), (0, 1))))
@@ -184,16 +184,18 @@ def _looped(course: _Course, n_frames: int, rng: np.random.Generator) -> _Course
         rows = np.arange(start, start + n_frames)
         return _mixed(course, rows, rows, np.zeros(n_frames))
     first, last = _best_loop(course)
-    rows, other, weight = [], [], []
+    taken: list[int] = []
+    other: list[int] = []
+    weight: list[float] = []
     frame = int(rng.integers(first, last))
-    while len(rows) < n_frames:
-        rows.append(frame)
+    while len(taken) < n_frames:
+        taken.append(frame)
         ahead = frame - (last - _SEAM)
         # In the last frames before the jump the pose moves over to the ones before the loop's first.
         other.append(max(first - _SEAM + ahead, 0) if ahead > 0 else frame)
         weight.append(float(smootherstep(ahead / _SEAM)) if ahead > 0 else 0.0)
         frame = frame + 1 if frame + 1 < last else first
-    return _mixed(course, np.array(rows), np.array(other), np.array(weight))
+    return _mixed(course, np.array(taken), np.array(other), np.array(weight))
 
 
 def _best_loop(course: _Course) -> tuple[int, int]:
@@ -232,7 +234,7 @@ def _mixed(course: _Course, rows: NDArray[np.intp], other: NDArray[np.intp], wei
     )
 
 
-def _along_the_path(course: _Course, facing: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _along_the_path(course: _Course, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Places (T, 3) and facings (T,) on the path that shows all sides, as far along it as the clip travels."""
     travelled = np.cumsum(np.linalg.norm(course.steps, axis=-1))
     track, heading = path_round(rng, travelled)

@@ -69,7 +69,7 @@ def build_figure(motion: Motion) -> Figure:
 
 
 class _Spine:
-    """A curve that leaves the pelvis along its own axis and arrives along the thorax's: the waist bends and twists."""
+    """A curve from the pelvis, along its axis, to the thorax, along its: the waist bends and twists."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
@@ -248,10 +248,10 @@ def _add_arm(builder: Builder, motion: Motion, side: str, index: int, scale: flo
 
 def _add_hand(builder: Builder, motion: Motion, side: str, index: int, scale: float) -> None:
     elbow, wrist = (motion.joint(f"{side}_{part}") for part in ("elbow", "wrist"))
-    along, palm, thumb = np.moveaxis(_hand_frame(motion, elbow, wrist, index), -1, 0) * scale
+    along, thumb = (scale * axis for axis in _hand_axes(motion, elbow, wrist, index))
 
-    def at(forth: float, to_thumb: float, over: float = 0.0) -> FloatArray:
-        return wrist + forth * along + to_thumb * thumb + over * palm
+    def at(forth: float, to_thumb: float) -> FloatArray:
+        return wrist + forth * along + to_thumb * thumb
 
     if motion.hands == "fist":
         builder.spheres(Material.SKIN, (wrist, 26.0), (at(58.0, 2.0), 41.0), (at(80.0, 4.0), 39.0))
@@ -273,12 +273,10 @@ def _add_hand(builder: Builder, motion: Motion, side: str, index: int, scale: fl
     builder.spheres(Material.SKIN, (at(26.0, 20.0), 16.0), (at(62.0, 52.0), 11.0), (at(88.0, 74.0), 8.0))
 
 
-def _hand_frame(motion: Motion, elbow: FloatArray, wrist: FloatArray, index: int) -> FloatArray:
-    """Frames with x along the forearm and z towards the thumb: ahead when the arm hangs, up when it is raised."""
+def _hand_axes(motion: Motion, elbow: FloatArray, wrist: FloatArray, index: int) -> tuple[FloatArray, FloatArray]:
+    """Directions (T, 3) along the forearm and towards the thumb: ahead when the arm hangs, up when it is raised."""
     along = unit(wrist - elbow)
     thumb = motion.thorax[..., 0] + 0.8 * motion.thorax[..., 2]
     thumb = unit(thumb - np.sum(thumb * along, axis=-1, keepdims=True) * along)
-    aside = np.cross(thumb, along)
     turned = -SIDE_SIGN[index] * motion.palms[index]
-    thumb = np.cos(turned) * thumb + np.sin(turned) * aside
-    return np.stack([along, np.cross(thumb, along), thumb], axis=-1)
+    return along, np.cos(turned) * thumb + np.sin(turned) * np.cross(thumb, along)

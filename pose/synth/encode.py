@@ -63,7 +63,7 @@ class AviWriter:
 class MaskWriter:
     """Writes true masks: some frames, or all as numbered pictures or one lossless video; a context manager.
 
-    All of them stand in ``silhouettes/S1/``, named and numbered as videos are, for training from ready-made silhouettes.
+    All of them stand in ``silhouettes/S1/``, named and numbered as the videos are: ready-made silhouettes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Gestures: somebody stands, looks round, and waves, points, beckons, signals and folds his arms, one thing after another.
+"""Gestures: somebody stands and waves, points, beckons, signals and folds his arms, one thing after another.
 
 Every gesture is a place for one hand or both, reached smoothly, held for a while, and perhaps shaken there. Between
 gestures the arms hang, or rest on the hips or before the chest.
@@ -16,10 +16,11 @@ from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
 from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 
 _PAD_SECONDS = 1.0
-_STANCE = Stance(feet=((0.1, 1.15), (-0.1, -1.15)), toes=(9.0, -9.0), step_lift=35.0, pause=(0.3, 1.2))
+_FEET_AHEAD, _FEET_ASIDE = 0.5, (0.9, 1.7)  # half hip widths: deviation, range
 _KNEE_BEND = 0.982  # hip height as a share of the standing one
 _ANGLE_SIGMA = np.radians(4.0)
 _FACING_SIGMA = np.radians(35.0)
+_NOD = (np.radians(2.0), np.radians(20.0))
 _FLARE, _FLARE_SIGMA = np.radians(25.0), np.radians(18.0)
 _MOVE_SECONDS, _HOLD_SECONDS = (0.5, 1.1), (0.15, 1.6)
 _PAIRING_SECONDS = 0.9
@@ -82,7 +83,9 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     facing = drift(rng, times, _FACING_SIGMA, 6.0)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 220.0, 5.0) for _ in range(2)], axis=-1)
-    ankles, feet = step_along(body, _STANCE, rng, times, facing, centre)
+    ahead, aside = float(np.clip(_FEET_AHEAD * rng.standard_normal(), -1.2, 1.2)), rng.uniform(*_FEET_ASIDE)
+    stance = Stance(((ahead, aside), (-ahead, -aside)), (9.0, -9.0), step_lift=35.0, pause=(0.3, 1.2))
+    ankles, feet = step_along(body, stance, rng, times, facing, centre)
     hands = np.stack([_hand(rng, len(times), side) for side in range(2)], axis=1)
     _pair_up(rng, hands)
     arm = body.upper_arm + body.forearm
@@ -90,7 +93,7 @@ def gesticulate(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     trunk = _trunk(body, rng, times, facing, ankles, hands / arm)
     look = drift(rng, times, np.radians(14.0))
     head = rotation(
-        facing + look, np.radians(5.0) + drift(rng, times, 2 * _ANGLE_SIGMA), drift(rng, times, _ANGLE_SIGMA)
+        facing + look, rng.uniform(*_NOD) + drift(rng, times, 2 * _ANGLE_SIGMA), drift(rng, times, _ANGLE_SIGMA)
     )
     flare = _FLARE + np.stack([drift(rng, times, _FLARE_SIGMA) for _ in range(2)], axis=-1)
     chest = rotation(np.arctan2(trunk.thorax[:, 1, 0], trunk.thorax[:, 0, 0]))
@@ -153,7 +156,7 @@ def _trunk(
     sway = drift(rng, times, _ANGLE_SIGMA)
     # A hand far ahead or across takes its shoulder along.
     twist = np.radians(14.0) * (hands[:, 1, 0] - hands[:, 0, 0])
-    lean = np.radians(2.0) + np.radians(5.0) * drift(rng, times, 1.0, 2.5)
+    lean = np.radians(3.0) + np.radians(4.0) * drift(rng, times, 1.0, 2.5)
     pelvis = rotation(facing + 0.4 * twist, 0.4 * lean, 0.4 * sway)
     thorax = rotation(
         facing + twist + drift(rng, times, 1.5 * _ANGLE_SIGMA), lean, sway + drift(rng, times, _ANGLE_SIGMA)

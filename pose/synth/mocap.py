@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import ezc3d
@@ -73,7 +72,7 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
 
 
 def _write_mat(path: Path, labels: list[str], positions: FloatArray) -> None:
-    """The toolkit's cache of a ``.c3d``: positions (T, markers, 3), mm, 0 where a marker is lost; no date in the file."""
+    """The toolkit's cache of a ``.c3d``: positions (T, markers, 3), mm, 0 where one is lost; no date in the file."""
 
     def cell(*values: str) -> NDArray[np.object_]:
         return np.array([values], dtype=object)
@@ -90,10 +89,8 @@ def _write_mat(path: Path, labels: list[str], positions: FloatArray) -> None:
         dtype=[("name", object), ("description", object), ("Parameter", object)],
     )
     content = {"Markers": np.nan_to_num(positions), "VideoFrameRate": RATE, "ParameterGroup": group}
-    buffer = io.BytesIO()
-    savemat(buffer, content, do_compression=True)
-    raw = buffer.getvalue()
-    path.write_bytes(_MAT_HEADER.ljust(116)[:116] + raw[116:])  # scipy's own text holds the date
+    savemat(str(path), content, do_compression=True)
+    path.write_bytes(_MAT_HEADER.ljust(116) + path.read_bytes()[116:])  # scipy's own text holds the date
 
 
 def write_measurements(path: Path, body: Body) -> None:

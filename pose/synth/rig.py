@@ -1,4 +1,4 @@
-"""The cameras that a data set is drawn for: ours, or those of a folder of ``.cal`` files, shaken a little on request."""
+"""The cameras that a data set is drawn for: ours, or those of a folder of ``.cal`` files, moved a little on request."""
 
 from __future__ import annotations
 

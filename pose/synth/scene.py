@@ -107,7 +107,7 @@ def plan(settings: Settings, take: Take) -> Trial:
         else:
             landmarks = _landmarks(file.path, tuple(settings.reading.items()))
             motion, stays = perform(landmarks, body, n_frames, rng), not travels(landmarks)
-        motion = _with_hands(motion, stream(settings.seed, *key, take.number, "hands"))
+        motion = _with_hands(motion, stream(settings.seed, *key, "hands"))
         odds = MIRRORED_ODDS.get(take.action, LEFT_HANDED_ODDS) if take.subject.drawn else 0.0
         mirrored = stream(settings.seed, *key, "mirror").random() < odds
         motion = motion.mirrored() if mirrored != (take.number == 2) else motion

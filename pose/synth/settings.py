@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from pose.camera import Camera
@@ -23,7 +24,7 @@ DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
 _FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
 _MOST_JITTER = 10.0  # degrees
-_NAMED = re.compile(r"^([A-Za-z]+)=(.+)$")
+_NAMED = re.compile(r"^(\w+)=(.+)$")
 _FORMAT = 2  # of what follows from the same settings; raise it when pictures or motions change
 
 
@@ -162,6 +163,9 @@ def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading
             faults.append(str(error))
             continue
         action = named[1] if named else _action_name(path, taken)
+        if not re.fullmatch("[A-Za-z]+", action):
+            faults.append(f"{action}={path}: an action's name has letters alone")
+            continue
         if action in taken:
             faults.append(f"two motions are called {action}; name them: --motion NAME=FILE")
             continue
@@ -173,17 +177,11 @@ def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading
 
 
 def _action_name(path: Path, taken: set[str]) -> str:
-    """A file's name as an action, which has letters alone: ``fast_walk_2`` is FastWalk, then FastWalkB; ``02_01`` is Clip."""
-    words = re.findall(r"[A-Za-z]+", path.stem)
+    """A file's name as an action, of letters alone: ``fast_walk_2`` is FastWalk, then FastWalkB; ``02_01`` is Clip."""
+    words: list[str] = re.findall(r"[A-Za-z]+", path.stem)
     name = "".join(word[:1].upper() + word[1:] for word in words) or "Clip"
-    for number in range(26 * 26):
-        tail = (
-            ""
-            if number == 0
-            else chr(ord("A") + number)
-            if number < 26
-            else f"Z{chr(ord('A') + number % 26)}{chr(ord('A') + number // 26)}"
-        )
+    tails: tuple[str, ...] = ("", *ascii_uppercase[1:], *(a + b for a in ascii_uppercase for b in ascii_uppercase))
+    for tail in tails:
         if name + tail not in taken:
             return name + tail
     raise DataError(f"{path}: too many motion files of one name; name them: --motion NAME=FILE")

@@ -1,4 +1,4 @@
-"""Standing on two feet that step where the body goes, and arms that reach for places: what boxing, gestures and ball play share."""
+"""Standing on two feet that step after the body, and arms that reach for places: for boxing, gestures and ball play."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pose.synth.motion import RATE, SIDE_SIGN, Trunk
 
 _FOOT_SCATTER = 18.0  # mm
 #: Of a hand before the body, from the shoulder: ahead, outward, up.
-_AHEAD = (0.80, 0.15, -0.55)
+_AHEAD = (0.75, 0.60, -0.20)
 #: Of the arm's length: nearer than the first a hand is moved ahead, by the second where it would be in the shoulder.
-_CLEARANCE = (1.0, 0.8)
+_CLEARANCE = (0.6, 0.5)
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def reach_for(
     """Elbows and wrists (T, 2, 3) of arms whose hands are to be somewhere.
 
     An elbow hangs below a hand held ahead. From there it goes as a minimal rotation of the arm takes it: backward where
-    the arm hangs, forward where the hand is overhead, still down where the arm is spread. It would jump only where the hand is
-    above and behind the shoulder, which nobody reaches.
+    the arm hangs, forward where the hand is overhead, still down where the arm is spread. It would jump only where the
+    hand is behind the shoulder and inward, which nobody reaches.
 
     Parameters
     ----------

@@ -146,7 +146,10 @@ def plan_trial(
         *(_position(offsets[name], video_frames[name]) for name in cameras),
     )
     make = perform or (lambda body, length, generator: generate(action, body, length, generator))
-    motion = make(body or subject_body(subject), last - first + 1, stream(seed, *key, "motion"))
+    # As long as any trial of so many frames needs it, so that copies of a trial with other streams show one motion.
+    longest = MOCAP_PER_IMAGE * (n_frames + _LONGEST_LEAD + _LONGEST_TAIL + 1) + _MOCAP_HEAD_START[1]
+    motion = make(body or subject_body(subject), longest, stream(seed, subject, action, "motion"))
+    motion = motion.crop(0, last - first + 1)
     return Trial(subject, action, n_frames, offsets, clock, video_frames, motion, first, number, train_share)
 
 

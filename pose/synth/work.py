@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 
 import cv2
 
@@ -53,10 +54,8 @@ class Work:
 
     def run(self) -> Table:
         """Make all that is missing; the table of partitions."""
-        if self._jobs > 1 and len(self._videos) > 1:
-            spans = self._in_processes()
-        else:
-            spans = self._in_this_process()
+        several = self._jobs > 1 and len(self._videos) > 1
+        spans = self._in_processes() if several else self._in_this_process()
         self._report(self._total, "all")
         table: Table = {subject.name: {} for subject in self._settings.subjects}
         for take, span in spans.items():
@@ -85,7 +84,7 @@ class Work:
             planned = {
                 pool.submit(write_take, self._root, self._settings, take): take for take in takes(self._settings)
             }
-            pending: set[Future] = set(planned)
+            pending: set[Future[Any]] = set(planned)
             pending |= {pool.submit(_draw, self._root, self._settings, video) for video in self._videos}
             while pending:
                 done, pending = wait(pending, timeout=_POLL, return_when=FIRST_COMPLETED)
@@ -107,7 +106,7 @@ _stop: Event | None = None
 
 
 def _start_worker(drawn: Synchronized[int], stop: Event) -> None:
-    """Prepare a worker: it ends when it is told to, not by the terminal's interrupt, and OpenCV leaves the cores alone."""
+    """Prepare a worker: it ends when told to, not by the terminal's interrupt, and OpenCV leaves the cores alone."""
     global _drawn, _stop
     _drawn, _stop = drawn, stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -198,8 +198,8 @@ def _prepare(staging: Path, settings: Settings, out: Path) -> None:
 def _finish(staging: Path, settings: Settings, table: dict[str, dict[str, dict[str, list[int]]]]) -> None:
     (staging / "partitions.json").write_text(json.dumps(table, indent=1) + "\n")
     (staging / NOTICE).write_text(
-        "A synthetic data set in the HumanEva-I on-disk format. No part of HumanEva is in it: the bodies, the room and\n"
-        "the cameras' pictures are computed. truth/ holds exact joints and masks; a reader ignores it.\n"
+        "A synthetic data set in the HumanEva-I on-disk format. No part of HumanEva is in it: the bodies, the room\n"
+        "and the cameras' pictures are computed. truth/ holds exact joints and masks; a reader ignores it.\n"
         f"Made by gbcd-pose {version('gbcd-pose')} with seed={settings.seed}; {MANIFEST} holds all settings.\n"
         f"{len(takes(settings))} trials"
         + "".join(f"; {motion.action} from {motion.path.name}" for motion in settings.motions)

@@ -1,7 +1,7 @@
 """Motion capture files of other labs: BVH, Acclaim (AMC with its ASF) and C3D, read into one kind of person.
 
-`read_motion` reads a file; beneath it `bvh`, `amc`, `asf` and `markers` read formats, `skeletons` says which bone is which
-part of the body, and `landmarks` brings unit, axes and rest pose to ours.
+`read_motion` reads a file; beneath it `bvh`, `amc`, `asf` and `markers` read formats, `skeletons` says which bone is
+which part of the body, and `landmarks` brings unit, axes and rest pose to ours.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ def read_amc(path: Path, skeleton: Path | None = None) -> Clip:
     moving = {bone.name: bone for bone in (acclaim.root, *acclaim.bones) if bone.freedoms}
     lines = TextLines(path, comment="#")
     columns: dict[str, list[list[float]]] = {name: [] for name in moving}
-    radians, numbers = acclaim.radians, []
+    radians = acclaim.radians
+    numbers: list[int] = []
     for line in lines:
         words = line.split()
         if words[0].startswith(":"):

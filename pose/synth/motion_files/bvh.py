@@ -58,24 +58,18 @@ def _read_hierarchy(lines: TextLines) -> list[_Joint]:
     while True:
         words = lines.next("the rest of the hierarchy, and MOTION").split()
         match [words[0].upper(), *words[1:]]:
-            case ["ROOT", *name] if not open_joints:
-                if joints:
-                    raise lines.fault("a second ROOT; a file must hold one skeleton, export the person alone")
-                _open(lines, joints, open_joints, " ".join(name))
-            case ["JOINT", *name] if open_joints:
+            case ["ROOT", *_] if joints:
+                raise lines.fault("a second ROOT; a file must hold one skeleton, export the person alone")
+            case ["ROOT" | "JOINT" as kind, *name] if bool(open_joints) == (kind == "JOINT"):
                 _open(lines, joints, open_joints, " ".join(name))
             case ["END", *_] if open_joints:
                 _open(lines, joints, open_joints, joints[open_joints[-1]].name + END)
             case ["OFFSET", *values] if open_joints:
-                if len(values) != 3:
-                    raise lines.fault(f"OFFSET of {joints[open_joints[-1]].name} has {len(values)} numbers, 3 expected")
-                joints[open_joints[-1]].offset = lines.numbers(values, "OFFSET")
+                joints[open_joints[-1]].offset = _offset(lines, joints[open_joints[-1]], values)
             case ["CHANNELS", *values] if open_joints:
                 _channels(lines, joints, joints[open_joints[-1]], values)
-            case ["}"] if open_joints:
-                joint = joints[open_joints.pop()]
-                if not joint.offset:
-                    raise lines.fault(f"{joint.name} has no OFFSET")
+            case ["}"] if open_joints and joints[open_joints[-1]].offset:
+                open_joints.pop()
             case ["MOTION"]:
                 if open_joints or not joints:
                     raise lines.fault(f"MOTION comes before the hierarchy {'is closed' if joints else 'has a ROOT'}")
@@ -91,6 +85,12 @@ def _open(lines: TextLines, joints: list[_Joint], open_joints: list[int], name: 
         raise lines.fault(f"{{ expected after {name!r}")
     joints.append(_Joint(name, open_joints[-1] if open_joints else -1))
     open_joints.append(len(joints) - 1)
+
+
+def _offset(lines: TextLines, joint: _Joint, words: list[str]) -> list[float]:
+    if len(words) != 3:
+        raise lines.fault(f"OFFSET of {joint.name} has {len(words)} numbers, 3 expected")
+    return lines.numbers(words, "OFFSET")
 
 
 def _channels(lines: TextLines, joints: list[_Joint], joint: _Joint, words: list[str]) -> None:
@@ -113,7 +113,8 @@ def _read_motion(lines: TextLines, n_channels: int) -> tuple[FloatArray, float, 
     time = _FRAME_TIME.match(lines.next("Frame Time:"))
     if time is None or (frame_time := lines.numbers([time[1]], "Frame Time")[0]) <= 0:
         raise lines.fault("'Frame Time: SECONDS' expected, more than 0")
-    rows, numbers = [], []
+    rows: list[list[float]] = []
+    numbers: list[int] = []
     for line in lines:
         words = line.split()
         if len(words) != n_channels:

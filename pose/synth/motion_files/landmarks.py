@@ -1,7 +1,7 @@
 """A clip as a person: joints in mm with z up, and how pelvis, chest, head and feet are turned.
 
 Units. ASF and C3D files state theirs; a BVH file does not: the unit is taken, of mm, cm, inches, metres and CMU's
-(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the head is farthest from the feet.
+(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the body stands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which bones of known skeletons are which part of a person: the table that motion files are read by.
 
-Names are compared without prefix (``mixamorig:``), blanks, underscores, dashes and regard to case. ``{s}`` stands for the
-side as the skeleton writes it. A skeleton fits where all of its points are there; the one that lacks least is named
+Names are compared without prefix (``mixamorig:``), blanks, underscores, dashes and regard to case. ``{s}`` stands for
+the side as the skeleton writes it. A skeleton fits where all of its points are there; the one that lacks least is named
 where none fits. `data/README.md` shows the same table.
 """
 

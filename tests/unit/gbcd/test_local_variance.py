@@ -85,6 +85,24 @@ def test_no_variance_is_negative_where_samples_pile_up(dense):
     np.testing.assert_allclose(local.bounds([[0.0]]), 1e-3 / 400, rtol=0.05)
 
 
+@pytest.mark.parametrize("n_neighbours", [1000, 120])
+def test_leaving_groups_out_is_training_without_them(histograms, n_neighbours):
+    X, kernel = histograms
+    Y = np.column_stack([X[:, 0] + X[:, 1], X[:, 2] * X[:, 3]])
+    groups = np.repeat([7, 3, 5], 300)
+    rows = np.array([0, 299, 350, 899])
+    mean, variance = LocalVariances(X, kernel, 5e-3, n_neighbours).leave_group_out(rows, groups, Y)
+    for i, row in enumerate(rows):
+        others = groups != groups[row]
+        alone = LocalVariances(X[others], kernel, 5e-3, n_neighbours)
+        np.testing.assert_allclose(variance[i], alone.at(X[row : row + 1])[0], rtol=2e-4)
+        if n_neighbours > 600:  # the whole of eq. 1, then
+            distances = ((X[others][:, None] - X[others]) ** 2).sum(-1)
+            towards = np.exp(-0.02 * ((X[others] - X[row]) ** 2).sum(-1))
+            weights = np.linalg.solve(np.exp(-0.02 * distances) + 5e-3 * np.eye(600), towards)
+            np.testing.assert_allclose(mean[i], weights @ Y[others], atol=1e-3)
+
+
 def test_a_regressor_gives_them_in_the_units_of_its_outputs(histograms):
     X, kernel = histograms
     Y = np.column_stack([3 * X[:, 0], np.full(900, 7.0)])
@@ -113,3 +131,7 @@ def test_impossible_requests_are_refused(problem):
     model = GBCDRegressor(kernel, noise=0.1).fit(X, y)
     with pytest.raises(ValueError, match="variance must be 'exact' or 'fast', not 'quick'"):
         model.predict(X, return_std=True, variance="quick")
+    with pytest.raises(ValueError, match="needs two groups at least"):
+        LocalVariances(X, kernel, 0.1).leave_group_out([0], np.zeros(20, dtype=int), y)
+    with pytest.raises(ValueError, match="groups must have shape"):
+        LocalVariances(X, kernel, 0.1).leave_group_out([0], [0, 1], y)

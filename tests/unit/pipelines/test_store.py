@@ -78,6 +78,26 @@ def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
 
 
 @pytest.mark.parametrize("group", ["gp", "mpgp"])
+def test_amplitudes_are_kept_and_older_files_have_none(model, path, group):
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
+    with h5py.File(path, "a") as file:
+        file[f"{group}/amplitude"][...] = np.arange(1.0, 46)
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.arange(1.0, 46))
+    with h5py.File(path, "a") as file:
+        file[f"{group}/amplitude"][3] = 0
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group}/amplitude must be positive"):
+        load_model(path)
+    with h5py.File(path, "a") as file:
+        del file[f"{group}/amplitude"]
+        file[f"{group}/amplitude"] = np.ones(3)
+    with pytest.raises(DataError, match=rf"{group}/amplitude has the shape \(3,\), expected \(45,\)"):
+        load_model(path)
+    with h5py.File(path, "a") as file:
+        del file[f"{group}/amplitude"]
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
+
+
+@pytest.mark.parametrize("group", ["gp", "mpgp"])
 def test_an_input_scale_that_is_not_positive_is_refused(path, group):
     with h5py.File(path, "a") as file:
         file[f"{group}/x_scale"][2] = 0

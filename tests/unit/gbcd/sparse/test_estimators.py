@@ -17,6 +17,8 @@ ALL = [SubsetOfData, SubsetOfRegressors, MatchingPursuitGP]
 GIVEN = {"gamma": 0.02, "noise": 0.1, "random_state": 0}
 
 
+# Many checks fit a handful of random numbers.
+@pytest.mark.filterwarnings("ignore:The search for hyperparameters ended at white noise")
 @parametrize_with_checks([estimator(random_state=0) for estimator in ALL] + [MatchingPursuitGP(criterion="exact")])
 def test_it_is_a_scikit_learn_citizen(estimator, check):
     check(estimator)
@@ -379,3 +381,27 @@ def test_groups_far_apart_are_two_processes(estimator, dense):
     mean, std = model.predict(np.r_[near, 1e7 + near], return_std=True)
     np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=2e-6)
     np.testing.assert_allclose(std[:33], std[33:], rtol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_a_fitted_amplitude_scales_the_deviations(estimator, data):
+    X, Y = data
+    model = estimator(n_regressors=100, random_state=0).fit(X, Y)
+    unit = estimator(model.kernel_, noise=model.noise_, n_regressors=100, random_state=0).fit(X, Y)
+    assert model.amplitude_.shape == (3,)
+    assert np.abs(np.log(model.amplitude_[[0, 2]])).min() > 0.1
+    np.testing.assert_array_equal(unit.amplitude_, 1)
+    # The regressors are drawn anew: on the same ones all else is the same.
+    model.amplitude_, fitted = np.ones(3), model.amplitude_
+    plain = model.predict(X, return_std=True)[1]
+    observed = model.predict(X, return_std=True, include_noise=True)[1]
+    model.amplitude_ = fitted
+    np.testing.assert_allclose(model.predict(X, return_std=True)[1], plain * np.sqrt(fitted), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.predict(X, return_std=True, include_noise=True)[1], observed * np.sqrt(fitted), rtol=1e-12
+    )
+    state = model.get_state(**({} if estimator is SubsetOfData else {"with_std": True}))
+    again = estimator.from_state(state)
+    np.testing.assert_allclose(again.predict(X, return_std=True)[1], plain * np.sqrt(fitted), rtol=1e-9)
+    del state["amplitude"]
+    np.testing.assert_allclose(estimator.from_state(state).predict(X, return_std=True)[1], plain, rtol=1e-9)

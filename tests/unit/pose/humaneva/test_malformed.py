@@ -312,6 +312,33 @@ def test_files_that_may_not_be_read(tree, monkeypatch, path):
     assert str(fault.value).startswith(str(denied))
 
 
+@pytest.mark.parametrize("what", ["a picture", "the folder"])
+def test_stills_that_may_not_be_read(tree, monkeypatch, what):
+    folder = stills(tree)
+    denied = folder / "frame0015.png" if what == "a picture" else folder
+    method = "read_bytes" if what == "a picture" else "iterdir"
+    allowed = getattr(Path, method)
+
+    def guarded(self):
+        if self == denied:
+            raise PermissionError(13, "Permission denied", str(self))
+        return allowed(self)
+
+    monkeypatch.setattr(Path, method, guarded)
+    with pytest.raises(DataError, match=r"cannot be read \(Permission denied\)") as fault:
+        read(tree)
+    assert str(fault.value).startswith(str(denied))
+
+
+def test_a_video_that_may_not_be_read(tree, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied", str(tree / AVI))
+
+    monkeypatch.setattr(av, "open", denied)
+    with pytest.raises(DataError, match=r"Walking_1_\(C1\)\.avi: cannot be opened as a video \(Permission denied\)"):
+        read(tree)
+
+
 @pytest.mark.parametrize("part", ["Calibration_Data", "Sync_Data", "Mocap_Data", "Image_Data"])
 def test_folders_that_may_not_be_read(tree, monkeypatch, part):
     listing = Path.iterdir

@@ -103,7 +103,7 @@ def test_files_without_text_are_refused(write, content, message):
 def test_other_files_are_refused(write, tmp_path):
     with pytest.raises(DataError, match=r"no motion file that can be read \(\.bvh, \.amc, \.c3d can\)"):
         read_clip(write("a.fbx", "x"))
-    with pytest.raises(DataError, match="without motion; give the .amc file"):
+    with pytest.raises(DataError, match="without motion; give the"):
         read_clip(write("a.ASF", "x"))
     with pytest.raises(DataError, match="no such motion file"):
         read_clip(tmp_path / "none.bvh")

@@ -46,7 +46,7 @@ def test_up_and_rate_as_stated(write):
     head_down = read_motion(write("z.bvh", bvh_text(frames=({"Hips": (0, 90, 0)},) * 4)), up="y")
     np.testing.assert_allclose(head_down.points["crown", ""][0], [850, 0, 950], atol=1e-9)
     on_his_back = tuple({"Hips": (0, 45, 0), "position": f"{k} 95 0"} for k in range(4))
-    with pytest.raises(DataError, match="nobody stands upright.*--motion-up"):
+    with pytest.raises(DataError, match=r"nobody stands upright.*--motion-up"):
         read_motion(write("b.bvh", bvh_text(frames=on_his_back)))
 
 

@@ -72,16 +72,17 @@ def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> P
 
 
 def write_results(outputs: Outputs, series: PoseSeries) -> None:
-    """Write CSV, its metadata and HDF5; the last comes first into its place and knows the CSV: half of it is not all.
+    """Write CSV, its metadata and HDF5; the CSV comes last into its place and HDF5 knows it: half of it is not all.
 
     Raises
     ------
     DataError
         If they cannot be written; then none is.
     """
-    with atomic_path(outputs.csv) as csv_part, atomic_path(metadata_path(outputs.csv)) as metadata_part:
+    with atomic_path(outputs.csv) as csv_part:
         write_csv(csv_part, series)
-        write_csv_metadata(metadata_part, series, table=outputs.csv.name)
         series.provenance["csv_sha256"] = digest(csv_part)
         with atomic_path(outputs.hdf5) as hdf5_part:
             write_hdf5(hdf5_part, series)
+            with atomic_path(metadata_path(outputs.csv)) as metadata_part:
+                write_csv_metadata(metadata_part, series, table=outputs.csv.name)

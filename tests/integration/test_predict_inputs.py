@@ -313,7 +313,7 @@ def test_killed_half_way_and_started_again_it_writes_the_same_bytes(predict, sma
     assert code == 0, err
     assert "a.avi: goes on behind the first 128 frames" in err
     assert (tmp_path / "out/a.csv").read_bytes() == whole
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.h5"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.csv-metadata.json", "a.h5"]
 
 
 def test_a_background_that_learns_along_goes_on_where_it_was(predict, tmp_path, monkeypatch):
@@ -348,7 +348,8 @@ def test_two_runs_on_one_output(predict, tmp_path):
         code, _, err = predict(tmp_path / "a.avi", tmp_path / "b.avi")
         assert code == 1
         assert "another run is writing the results a" in err
-        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".a.pose-journal", "b.csv", "b.h5"]
+        results = ["b.csv", "b.csv-metadata.json", "b.h5"]
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".a.pose-journal", *results]
     code, out, err = predict(tmp_path / "a.avi", tmp_path / "b.avi")
     assert code == 0, err
     assert "was finished: left as it is" in out
@@ -382,6 +383,6 @@ def test_nobody_in_the_picture(predict, tmp_path):
     code, out, err = predict(tmp_path / "empty.avi", tmp_path / "a.avi")
     assert code == 1
     assert "empty.avi: no person in any of its 3 frames" in err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.h5"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.csv", "a.csv-metadata.json", "a.h5"]
     assert "no person 2" in out
     assert [row["x_mm"] != "" for row in table(tmp_path / "out/a.csv")[::15]] == [False, True, False]

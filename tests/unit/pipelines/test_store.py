@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.calibration import Calibration
 from pipelines.config import Config
 from pipelines.model import PoseModel
 from pipelines.store import SUMMARY, load_model, save_model
@@ -28,7 +29,9 @@ def model() -> PoseModel:
     mpgp.fit(gp.scale_inputs(histograms), outputs)
     words = Codebook.from_centers(rng.random((6, 120)).astype(np.float32))
     histosc = HistoSC.from_codebook(words, assignment="soft", hellinger=True)
-    return PoseModel(Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, SUMMARY_EXAMPLE)
+    mean_pose = outputs.mean(axis=0).reshape(15, 3)
+    calibration = Calibration(np.r_[np.zeros(3), rng.uniform(50, 150, 42)], gp.noise_, 0.5)
+    return PoseModel(Config(), histosc, gp, mpgp, mean_pose, HUMANEVA_15, SUMMARY_EXAMPLE, calibration)
 
 
 @pytest.fixture
@@ -48,6 +51,57 @@ def test_a_model_reads_back_and_predicts_the_same(model, path):
     assert (again.predict(new)[:, 0] == 0).all()
     points = np.random.default_rng(2).random((50, 2)) * 100
     np.testing.assert_array_equal(again.histosc.histogram(points), model.histosc.histogram(points))
+
+
+def test_standard_deviations_read_back_the_same(model, path):
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    new = np.vstack([new, [[1, 0, 0, 0, 0, 0]]])  # far from all others
+    ours, again = model.predict_with_std(new), load_model(path).predict_with_std(new)
+    assert ours.joints.shape == ours.std.shape == (6, 15, 3)
+    np.testing.assert_array_equal(ours.joints, model.predict(new))
+    np.testing.assert_array_equal(again.joints, ours.joints)
+    np.testing.assert_array_equal(again.std, ours.std)
+    np.testing.assert_array_equal(again.unlike, ours.unlike)
+    assert (ours.std[:, 0] == 0).all()
+    assert (ours.std[:, 1:] > 0).all()
+    # By hand: factor sqrt(v + noise), v by eq. 2.
+    exact = model.gp.predict(new, return_std=True)[1][:, 5] / model.gp.y_scale_[5]
+    std = model.calibration.factors[5] * np.sqrt(exact**2 + model.gp.noise_)
+    np.testing.assert_allclose(ours.std[:, 1, 2], std, rtol=1e-4)
+    np.testing.assert_array_equal(ours.unlike, exact**2 > 0.5)
+
+
+def test_an_older_file_predicts_and_says_that_it_has_no_standard_deviations(model, path):
+    with h5py.File(path, "a") as file:
+        del file["calibration"]
+    older = load_model(path)
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    np.testing.assert_array_equal(older.predict(new), model.predict(new))
+    assert older.calibration is None
+    with pytest.raises(DataError, match=r"holds no calibrated standard deviations.*train it again"):
+        older.predict_with_std(new)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda group: group.__setitem__("factors", np.ones(44)), r"factors has the shape \(44,\), expected \(45,\)"),
+        (lambda group: group.__setitem__("factors", np.full(45, np.nan)), "factors holds something else than finite"),
+        (lambda group: group.__setitem__("factors", np.full(45, -1.0)), "calibration has a factor or a variance below"),
+        (lambda group: group.attrs.__setitem__("unlike_above", np.nan), "calibration has a factor or a variance below"),
+        (lambda group: group.attrs.__delitem__("unlike_above"), "unlike_above"),
+    ],
+)
+def test_a_damaged_calibration_is_refused(path, change, message):
+    with h5py.File(path, "a") as file:
+        group = file["calibration"]
+        factors = group["factors"][:]
+        del group["factors"]
+        change(group)
+        if "factors" not in group:
+            group["factors"] = factors
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \(.*{message}"):
+        load_model(path)
 
 
 def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path):
@@ -109,7 +163,7 @@ def test_the_file_says_what_it_is(path):
     with h5py.File(path) as file:
         assert file.attrs["format"] == "pose-model"
         assert file.attrs["version"] == 1
-        assert set(file) == {"gp", "histosc", "mean_pose", "mpgp", "skeleton"}
+        assert set(file) == {"calibration", "gp", "histosc", "mean_pose", "mpgp", "skeleton"}
         file.visititems(lambda name, item: None if isinstance(item, h5py.Group) else check_plain(name, item))
 
 

@@ -76,7 +76,7 @@ def with_std(evaluation) -> Evaluation:
     """The root is known, other coordinates have 10 mm: one of 4 x 42 errs, by 1.5 standard deviations."""
     std = np.full((4, 15, 3), 10.0)
     std[:, 0] = 0
-    return Evaluation("Validate", HUMANEVA_15, evaluation.samples, "camera", evaluation.predictions, std)
+    return Evaluation("Validate", HUMANEVA_15, evaluation.samples, "camera", evaluation.predictions, std=std)
 
 
 def test_intervals_by_hand(with_std):
@@ -94,7 +94,7 @@ def test_intervals_by_hand(with_std):
 def test_intervals_are_judged_by_each_coordinates_own_deviation(with_std):
     std = with_std.std.copy()
     std[0, 4, 0] = 5  # the error is 3 of these
-    shown = Evaluation("Validate", HUMANEVA_15, with_std.samples, "camera", with_std.predictions, std)
+    shown = Evaluation("Validate", HUMANEVA_15, with_std.samples, "camera", with_std.predictions, std=std)
     assert shown.coverage(0.95) == pytest.approx(167 / 168)
 
 

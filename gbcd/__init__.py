@@ -1,15 +1,12 @@
 """Exact Gaussian process regression far beyond memory, by greedy block coordinate descent."""
 
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import (
-    HyperparameterFit,
-    fit_hyperparameters,
-    leave_group_out_score,
-    log_marginal_likelihood,
-)
+from gbcd.likelihood import leave_group_out_score, log_marginal_likelihood
+from gbcd.local_variance import LocalVariances
 from gbcd.prediction import MeanPredictor
 from gbcd.regressor import GBCDRegressor
 from gbcd.sampling import posterior_deviations
+from gbcd.search import HyperparameterFit, fit_hyperparameters
 from gbcd.selection import (
     ActiveSet,
     Cyclic,
@@ -37,6 +34,7 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
     "MeanPredictor",

@@ -8,10 +8,36 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Float64Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+
+COMPLEX = "Complex data not supported: give the real part of {name}, or real and imaginary parts as two columns."
+SPARSE = "{name} is sparse, and only dense arrays are taken: give {name}.toarray()."
+TOO_LARGE = "{name} holds an integer beyond 1.8e308, the largest number there is: divide it first."
+
+
+def as_floats(values: npt.ArrayLike, name: str, copy: bool = False) -> Float64Array:
+    """Return dense, real numbers as float64; the same array where it is one, unless a copy is asked for.
+
+    Raises
+    ------
+    ValueError
+        For sparse or complex numbers, integers beyond the range of floats, and what is no number.
+    """
+    if scipy.sparse.issparse(values):
+        raise ValueError(SPARSE.format(name=name))
+    try:
+        plain = np.asarray(values)
+        if plain.dtype.kind == "c":
+            raise ValueError(COMPLEX.format(name=name))
+        return np.array(plain, dtype=np.float64) if copy else plain.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(TOO_LARGE.format(name=name)) from None
+    except TypeError as error:
+        raise ValueError(f"{name} must hold numbers ({error}).") from None
 
 
 def require_finite(values: FloatArray, name: str) -> None:
@@ -49,13 +75,13 @@ def as_matrix(values: npt.ArrayLike, name: str) -> Float64Array:
     ValueError
         If it has another number of dimensions, is empty, or holds NaN or infinity.
     """
-    matrix = np.ascontiguousarray(values, dtype=np.float64)
+    matrix = as_floats(values, name)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, columns), not shape {matrix.shape}.")
     if 0 in matrix.shape:
         raise ValueError(f"{name} is empty (shape {matrix.shape}): give at least one row and one column.")
     require_finite(matrix, name)
-    return matrix
+    return np.ascontiguousarray(matrix)
 
 
 def as_columns(values: npt.ArrayLike, name: str, d: int) -> Float64Array:
@@ -67,49 +93,61 @@ def as_columns(values: npt.ArrayLike, name: str, d: int) -> Float64Array:
 
 
 def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
-    """Return outputs as finite float64 (n, q); a vector (n,) becomes one column.
+    """Return outputs as finite float64 (n, q), a copy; a vector (n,) becomes one column.
 
     Raises
     ------
     ValueError
-        If the number of rows is not `n`, or a value is NaN or infinite.
+        If the number of rows is not `n`, there are no columns, or a value is NaN or infinite.
     """
-    outputs = np.array(values, dtype=np.float64)
+    outputs = as_floats(values, name, copy=True)
     if outputs.ndim == 1:
         outputs = outputs[:, None]
     if outputs.ndim != 2 or len(outputs) != n:
         raise ValueError(f"{name} must have shape ({n},) or ({n}, q), as X has {n} rows, not {np.shape(values)}.")
+    if outputs.shape[1] == 0:
+        raise ValueError(f"{name} is empty (shape {outputs.shape}): give at least one column.")
     require_finite(outputs, name)
     return outputs
 
 
-def positive_number(value: object, name: str) -> float:
-    """Return a positive, finite number as a float.
+def centre(X: Float64Array) -> Float64Array:
+    """Return the mean (d,) of the rows of X (n, d), whose sum may overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: Float64Array = X.mean(axis=0)
+    return mean if np.isfinite(mean).all() else (X / len(X)).sum(axis=0)
+
+
+def positive_number(value: object, name: str, infinite: bool = False) -> float:
+    """Return a positive number as a float; finite, unless `infinite` says otherwise.
 
     Raises
     ------
     ValueError
         If it is zero, negative, NaN or infinite, or no single number.
     """
-    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    if not (math.isfinite(number) and number > 0):
+    try:
+        number = math.nan if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        number = math.inf
+    if not (number > 0 and (infinite or math.isfinite(number))):
         raise ValueError(f"{name} must be a positive number, not {value}.")
     return number
 
 
-def positive_integer(value: object, name: str) -> int:
-    """Return an integer of at least 1 as an int.
+def positive_integer(value: object, name: str, least: int = 1) -> int:
+    """Return an integer of at least `least` as an int.
 
     Raises
     ------
     ValueError
-        If it is below 1, or no integer.
+        If it is below, or no integer.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise ValueError(f"{name} must be an integer, not {value!r}.")
     number = int(value)
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}.")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, not {value}.")
     return number
 
 

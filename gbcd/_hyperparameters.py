@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from gbcd._arrays import Float64Array, IntArray, positive_number
 from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import HyperparameterFit, Objective, fit_hyperparameters
+from gbcd.search import HyperparameterFit, Objective, check_names, fit_hyperparameters
 
 SECTION = "hyperparameters"
 
@@ -26,10 +27,13 @@ class Request:
     objective: Objective
 
     def __post_init__(self) -> None:
+        check_names(self.kernel, self.subset, self.objective)
         if isinstance(self.kernel, Kernel) and self.gamma is not None:
             raise ValueError("gamma must be None when a Kernel is given: the kernel has its own.")
         if self.noise is not None:
             positive_number(self.noise, "noise")
+        if self.gamma is not None:
+            SquaredExponential(self.gamma)
 
     @property
     def given(self) -> Kernel | None:
@@ -66,9 +70,16 @@ def find_hyperparameters(
     if given is not None and request.noise is not None:
         return given, float(request.noise), None
     mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups)
-    held = None if checkpoint is None else checkpoint.load(SECTION, mark)
+    template = _template(request, X.shape[1])
+    shapes = {
+        "log_parameters": template.log_parameters.shape,
+        "indices": (None,),
+        "numbers": (5,),
+        "amplitude": (Y.shape[1],),
+    }
+    held = None if checkpoint is None else checkpoint.load(SECTION, mark, shapes)
     if held is not None:
-        fit = _restored(held, _template(request, X.shape[1]))
+        fit = _restored(held, template)
         return fit.kernel, fit.noise, fit
     fit = fit_hyperparameters(
         X,
@@ -89,6 +100,16 @@ def find_hyperparameters(
     return fit.kernel, fit.noise, fit
 
 
+def stored_amplitude(state: dict[str, Any]) -> Float64Array:
+    """Return the amplitudes (q,) of a stored model; older ones have none, which is 1."""
+    return np.ascontiguousarray(state.get("amplitude", np.ones(state["coef"].shape[1])), dtype=np.float64)
+
+
+def fitted_amplitude(fit: HyperparameterFit | None, n_outputs: int) -> Float64Array:
+    """Return the amplitudes (q,): 1 where nothing was fitted."""
+    return np.ones(n_outputs) if fit is None else fit.amplitude
+
+
 def _fingerprint(request: Request, X: Float64Array, Y: Float64Array, groups: IntArray | None) -> str:
     given = request.given
     kernel = request.kernel if isinstance(request.kernel, str) else type(request.kernel).__qualname__
@@ -105,12 +126,20 @@ def _stored(fit: HyperparameterFit) -> Arrays:
     return {
         "log_parameters": fit.kernel.log_parameters,
         "indices": fit.indices,
-        "numbers": np.array([fit.noise, fit.value, fit.n_iter, fit.seconds]),
+        "numbers": np.array([fit.noise, fit.value, fit.n_iter, fit.seconds, fit.n_evaluations]),
+        "amplitude": fit.amplitude,
     }
 
 
 def _restored(held: Arrays, kernel: Kernel) -> HyperparameterFit:
-    noise, value, n_iter, seconds = (float(number) for number in held["numbers"])
+    noise, value, n_iter, seconds, n_evaluations = (float(number) for number in held["numbers"])
     return HyperparameterFit(
-        kernel.with_log_parameters(held["log_parameters"]), noise, value, int(n_iter), held["indices"], seconds
+        kernel.with_log_parameters(held["log_parameters"]),
+        noise,
+        value,
+        int(n_iter),
+        held["indices"],
+        seconds,
+        held["amplitude"],
+        int(n_evaluations),
     )

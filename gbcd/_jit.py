@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import njit, types
 from numba.extending import intrinsic
 
-from gbcd._arrays import FloatArray
+from gbcd._arrays import Float64Array, FloatArray
 
 CodeArray = npt.NDArray[np.uint16]
 
@@ -61,6 +61,19 @@ def exp_not_positive(values: FloatArray) -> None:
         row = values[i]
         for j in range(values.shape[1]):
             row[j] = _exp(min(row[j], _f32(0.0)))
+
+
+@njit(**_FAST)
+def scaled_differences(rows: Float64Array, columns: Float64Array, weights: Float64Array, out: Float64Array) -> None:
+    """Write -sum_l (weights_l (rows_il - columns_lj))^2 to `out` (a, b): rows (a, d), columns (d, b)."""
+    for i in range(out.shape[0]):
+        row = out[i]
+        row[:] = 0.0
+        for k in range(columns.shape[0]):
+            own, weight, others = rows[i, k], weights[k], columns[k]
+            for j in range(out.shape[1]):
+                apart = weight * (own - others[j])
+                row[j] -= apart * apart
 
 
 @njit(**_FAST)

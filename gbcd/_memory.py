@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from numbers import Real
 from pathlib import Path
 
 MEMORY_INFO = Path("/proc/meminfo")
@@ -33,3 +35,20 @@ def auto_memory_budget() -> int:
     """Return a quarter of the memory now available, at most 4 GiB, in bytes."""
     available = available_memory()
     return FALLBACK_BUDGET if available is None else min(available // 4, MAX_AUTO_BUDGET)
+
+
+def budget_bytes(memory_budget: object) -> int:
+    """Return the bytes that "auto" or a number stands for; 1e8 is a number of bytes, 0.5 and True are none.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if isinstance(memory_budget, str) and memory_budget == "auto":
+        return auto_memory_budget()
+    is_number = isinstance(memory_budget, Real) and not isinstance(memory_budget, bool)
+    number = float(memory_budget) if is_number else math.nan  # type: ignore[arg-type]
+    if not (number >= 0 and number.is_integer()):
+        raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
+    return int(number)

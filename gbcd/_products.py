@@ -22,6 +22,9 @@ SMALLEST_PART = 256
 
 VECTOR = 16
 
+MAX_SQUARED = 1e10
+"""Squares of larger features may overflow when summed up in float32."""
+
 FillTile = Callable[[Pair, FloatArray], None]
 """Writes the kernel values of a tile, in the precision of the array it is given."""
 
@@ -106,6 +109,9 @@ def locality_order(features: FloatArray) -> IntArray:
     Halves each part at the median of its projection on its direction of largest variance. Then most tiles of K
     span a small range, and so do their rounding errors as codes: half of those in random order (arm8, n = 16,000).
     """
+    largest = float(np.abs(features).max(initial=0.0))
+    if largest > MAX_SQUARED:
+        features = features / features.dtype.type(largest)
     order = np.arange(len(features))
     parts = deque([(0, len(features))])
     while parts:

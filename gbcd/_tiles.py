@@ -167,6 +167,7 @@ def kernel_matrix(
     kernel: Kernel, A: FloatArray, B: FloatArray, origin: Float64Array, dtype: npt.DTypeLike = np.float64
 ) -> FloatArray:
     """Return k(A, B), shape (a, b), computed in parallel row tiles."""
+    kernel = kernel.for_inputs(B, origin)
     rows = kernel.row_features(A, origin, dtype)
     columns = kernel.column_features(B, origin, dtype)
     values = np.empty((len(A), len(B)), dtype=dtype)
@@ -181,6 +182,7 @@ def kernel_matrix(
 
 def kernel_product(kernel: Kernel, A: FloatArray, B: FloatArray, V: FloatArray, origin: Float64Array) -> Float64Array:
     """Return k(A, B) @ V in float64, shape (a, q), never holding more than a tile of k(A, B) per worker."""
+    kernel = kernel.for_inputs(B, origin)
     columns = kernel.column_features(B, origin, np.float64)
     product = np.zeros((len(A), V.shape[1]))
     width = 2048

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from gbcd._arrays import Float64Array, require_finite
+from gbcd._arrays import COMPLEX, SPARSE, TOO_LARGE, Float64Array, require_finite
 from gbcd.scaling import require_moderate
 
 
@@ -19,12 +20,20 @@ def training_data(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) 
     Raises
     ------
     ValueError
-        For NaN, infinity or what nearly is one (naming row and column), or shapes that do not match.
+        For NaN, infinity or what nearly is one (naming row and column), complex or sparse numbers, or shapes that do
+        not match.
     """
+    if scipy.sparse.issparse(y):
+        raise ValueError(SPARSE.format(name="y"))
+    _refuse_complex(X, "X")
+    _refuse_complex(y, "y")
     _check_numbers(y)
-    inputs, outputs = validate_data(
-        estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
-    )
+    try:
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
+        )
+    except OverflowError:
+        raise ValueError(TOO_LARGE.format(name="X")) from None
     require_finite(inputs, "X")
     require_moderate(inputs, "X")
     return inputs, np.asarray(outputs, dtype=np.float64)
@@ -38,7 +47,11 @@ def new_inputs(estimator: BaseEstimator, X: npt.ArrayLike) -> Float64Array:
     ValueError
         For NaN or infinity (naming row and column), or another number of columns.
     """
-    inputs: Float64Array = validate_data(estimator, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+    _refuse_complex(X, "X")
+    try:
+        inputs: Float64Array = validate_data(estimator, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+    except OverflowError:
+        raise ValueError(TOO_LARGE.format(name="X")) from None
     require_finite(inputs, "X")
     return inputs
 
@@ -55,12 +68,20 @@ def refuse_weights(estimator: BaseEstimator, unsupported: dict[str, Any]) -> Non
             )
 
 
+def _refuse_complex(values: npt.ArrayLike, name: str) -> None:
+    """Say so in one line; scikit-learn's message holds the data."""
+    if np.asarray(values).dtype.kind == "c":
+        raise ValueError(COMPLEX.format(name=name))
+
+
 def _check_numbers(y: npt.ArrayLike) -> None:
     """Refuse NaN, infinity and what nearly is one in y, by row and column, before scikit-learn does without."""
     values = np.asarray(y)
     if values.dtype.kind == "O":
         try:
             values = values.astype(np.float64)
+        except OverflowError:
+            raise ValueError(TOO_LARGE.format(name="y")) from None
         except (TypeError, ValueError):
             return
     if values.dtype.kind == "f" and values.ndim in (1, 2):

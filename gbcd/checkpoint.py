@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
+import re
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,10 @@ import numpy.typing as npt
 Arrays = dict[str, npt.NDArray[Any]]
 
 FINGERPRINT = "fingerprint"
+
+_numbers = itertools.count()
+_writing: set[str] = set()
+"""Names of the temporary files this process is writing."""
 
 
 def fingerprint(*parts: npt.ArrayLike | None) -> str:
@@ -31,7 +38,8 @@ class Checkpoint:
     """Named sections of arrays in one .npz file, each with the fingerprint of the data it belongs to.
 
     A section is only given out to whoever asks with the same fingerprint. The file on disk is always whole: it is
-    written beside its place, flushed to the disk and renamed.
+    written beside its place under a name of its own, flushed to the disk and renamed. What a killed process has left
+    half-written beside it is deleted.
 
     Parameters
     ----------
@@ -50,16 +58,23 @@ class Checkpoint:
         if not folder.is_dir() or not os.access(folder, os.W_OK):
             what = "may not be written to" if folder.is_dir() else "does not exist"
             raise ValueError(f"The checkpoint {self.path} cannot be written: its folder {what}.")
+        _clear_abandoned(self.path)
         self._sections: dict[str, Arrays] = {}
         self._unclaimed = _read(self.path) if self.path.exists() else {}
 
-    def load(self, section: str, mark: str) -> Arrays | None:
+    def load(self, section: str, mark: str, shapes: Mapping[str, tuple[int | None, ...]]) -> Arrays | None:
         """Return the arrays of a section, None where the file holds nothing yet.
+
+        Parameters
+        ----------
+        section, mark : str
+        shapes : mapping
+            The arrays the section must hold, all of finite numbers, and their shapes; None is any length.
 
         Raises
         ------
         ValueError
-            If the file belongs to other data or settings.
+            If the file belongs to other data or settings, or lacks one of the arrays.
         """
         found = self._unclaimed.pop(section, None)
         # A file of which this fit knows no part was left by another one.
@@ -69,6 +84,9 @@ class Checkpoint:
                 f"The checkpoint {self.path} was left by an unfinished fit of other data or settings: delete it to "
                 f"start anew, or name another file."
             )
+        wrong = [name for name, shape in shapes.items() if found is not None and not _is_whole(found.get(name), shape)]
+        if wrong:
+            raise ValueError(f"The checkpoint {self.path} is damaged ({', '.join(wrong)}): delete it to start anew.")
         if found is not None:
             self._sections[section] = {**found, FINGERPRINT: np.array(mark)}
         return found
@@ -84,7 +102,8 @@ class Checkpoint:
         self._sections[section] = {**arrays, FINGERPRINT: np.array(mark)}
         sections = {**self._unclaimed, **self._sections}
         contents: dict[str, Any] = {f"{name}/{key}": held[key] for name, held in sections.items() for key in held}
-        beside = self.path.with_name(f".{self.path.name}.tmp")
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}-{next(_numbers)}.tmp")
+        _writing.add(beside.name)
         try:
             with beside.open("wb") as file:
                 np.savez(file, **contents)
@@ -100,6 +119,8 @@ class Checkpoint:
                 RuntimeWarning,
                 stacklevel=2,
             )
+        finally:
+            _writing.discard(beside.name)
 
     def remove(self) -> None:
         """Delete the file, once it has nothing left to say."""
@@ -124,6 +145,42 @@ def _read(path: Path) -> dict[str, Arrays]:
     except Exception as error:  # zipfile and numpy have a dozen types for bytes that are not theirs
         raise ValueError(f"The checkpoint {path} is damaged or no checkpoint: delete it to start anew.") from error
     return sections
+
+
+def _is_whole(values: npt.NDArray[Any] | None, shape: tuple[int | None, ...]) -> bool:
+    """Whether these are finite numbers of that shape."""
+    return (
+        values is not None
+        and values.dtype.kind in "iuf"
+        and len(values.shape) == len(shape)
+        and all(length in (None, found) for found, length in zip(values.shape, shape, strict=True))
+        and bool(np.isfinite(values).all())
+    )
+
+
+def _clear_abandoned(path: Path) -> None:
+    """Delete half-written files of processes that are no more, and of an earlier one with this process's number."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}(?:\.(\d+)-\d+)?\.tmp")
+    for beside in path.parent.iterdir():
+        found = pattern.fullmatch(beside.name)
+        if found is None or beside.name in _writing:
+            continue
+        if found[1] is None or int(found[1]) == os.getpid() or not _lives(int(found[1])):
+            with suppress(OSError):
+                beside.unlink()
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of this number; a guess of no where the system cannot be asked without harm."""
+    if os.name != "posix":
+        return False  # an open file cannot be deleted there
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _flush_folder(folder: Path) -> None:

@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray
-from gbcd._jit import exp_not_positive
+from gbcd._jit import exp_not_positive, scaled_differences
+
+MAX_PRODUCT_MAGNITUDE = 1e4
+"""Of |z|^2, up to which |z - z'|^2 is taken from products: the kernel errs by 1e-11 there, and by 1e-3 at 1e12."""
+
+DIFFERENCE_ROWS = 64
 
 
 @runtime_checkable
@@ -33,6 +38,9 @@ class Kernel(Protocol):
     def diagonal(self, X: FloatArray) -> Float64Array:
         """Return k(x, x) for each row of X (n, d): shape (n,)."""
 
+    def for_inputs(self, X: FloatArray, origin: Float64Array) -> Kernel:
+        """Return the kernel in the form whose tiles are exact to rounding where one side is among X (n, d)."""
+
     def magnitude(self, X: FloatArray, origin: Float64Array) -> float:
         """Return the size of the largest term that cancels in a tile: float32 loses that many times 1e-7."""
 
@@ -47,6 +55,25 @@ class Kernel(Protocol):
 
     def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:
         """Return d(objective)/d(log parameters) (p,), given symmetric d(objective)/dK (n, n)."""
+
+
+def require_kernel(kernel: object, names: tuple[str, ...] = ()) -> None:
+    """Refuse what is neither a `Kernel` nor one of the names.
+
+    Raises
+    ------
+    ValueError
+        With the translation, for a kernel of scikit-learn.
+    """
+    if (isinstance(kernel, str) and kernel in names) or (isinstance(kernel, Kernel) and not isinstance(kernel, type)):
+        return
+    choice = ", ".join(map(repr, names)) + " or a gbcd.Kernel" if names else "a gbcd.Kernel"
+    hint = ""
+    if type(kernel).__module__.startswith("sklearn."):
+        hint = ": RBF(length_scale) of scikit-learn is gbcd.SquaredExponential(1 / (2 * length_scale**2))"
+    elif not isinstance(kernel, str) or kernel.lower() in ("rbf", "se", "gaussian"):
+        hint = ", e.g. gbcd.SquaredExponential(gamma)"
+    raise ValueError(f"kernel must be {choice}, not {kernel!r}{hint}.")
 
 
 class SquaredExponential:
@@ -101,10 +128,19 @@ class SquaredExponential:
         """Return ones, shape (n,)."""
         return np.ones(len(X))
 
+    def for_inputs(self, X: FloatArray, origin: Float64Array) -> SquaredExponential:
+        """Return this kernel, or one that takes differences where |z - z'|^2 would cancel: z spreads over 100 units.
+
+        If only one of the two points is far out the distance is, too, and hardly cancels: one side decides.
+        """
+        return self if self.magnitude(X, origin) <= MAX_PRODUCT_MAGNITUDE else _ByDifferences(self.gamma)
+
     def magnitude(self, X: FloatArray, origin: Float64Array) -> float:
         """Return max |z|^2 over the scaled, centred rows: the tile computes |z - z'|^2 as a difference of these."""
-        Z = self._scaled(X, origin)
-        return float(np.einsum("ij,ij->i", Z, Z).max())
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self._scaled(X, origin)
+            largest = float(np.einsum("ij,ij->i", Z, Z).max())
+        return largest if largest <= np.finfo(np.float64).max else np.inf
 
     def row_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
         """Return [sqrt2 z, -|z|^2, 1], shape (n, d + 2), z = sqrt(gamma) (x - origin)."""
@@ -141,12 +177,15 @@ class SquaredExponential:
         return np.atleast_1d(gradient.sum()) if self.gamma.ndim == 0 else gradient
 
     def _scaled(self, X: FloatArray, origin: Float64Array) -> Float64Array:
+        self._require_columns(X)
+        scaled: Float64Array = (X - origin) * np.sqrt(self.gamma)
+        return scaled
+
+    def _require_columns(self, X: FloatArray) -> None:
         if self.gamma.ndim == 1 and X.shape[1] != self.gamma.size:
             raise ValueError(
                 f"The kernel has {self.gamma.size} gammas, the inputs {X.shape[1]} columns: they must match."
             )
-        scaled: Float64Array = (X - origin) * np.sqrt(self.gamma)
-        return scaled
 
     def _augmented(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike, squares: int) -> FloatArray:
         Z = self._scaled(X, origin)
@@ -154,3 +193,55 @@ class SquaredExponential:
         features[:, :-2] = np.sqrt(2) * Z
         features[:, squares] = -np.einsum("ij,ij->i", Z, Z)
         return features
+
+
+class _ByDifferences(SquaredExponential):
+    """The same kernel for inputs far apart on its scale: differences first, in float64, then their squares.
+
+    Nothing cancels, so k(x, x) is exactly 1 and every value is as exact as the inputs, however far out they lie; a
+    distance that overflows is a kernel value of zero. It takes twice the time of float64 products at d = 10, and 20
+    times at d = 300.
+    """
+
+    def for_inputs(self, X: FloatArray, origin: Float64Array) -> SquaredExponential:  # noqa: ARG002 - the protocol's
+        return self
+
+    def magnitude(self, X: FloatArray, origin: Float64Array) -> float:  # noqa: ARG002 - the protocol's
+        """Return zero: nothing cancels."""
+        return 0.0
+
+    def row_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:  # noqa: ARG002
+        """Return x in float64 whatever the dtype, without the columns whose gamma is zero."""
+        self._require_columns(X)
+        return np.array(X if self.gamma.ndim == 0 else X[:, self.gamma > 0], dtype=np.float64, order="C")
+
+    def column_features(self, X: FloatArray, origin: Float64Array, dtype: npt.DTypeLike) -> FloatArray:
+        """Return `row_features`."""
+        return self.row_features(X, origin, dtype)
+
+    def tile(self, rows: FloatArray, columns: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return exp(-|z - z'|^2), computed in float64 and rounded to the precision of `out`."""
+        values = np.empty((len(rows), len(columns))) if out is None else out
+        weights = np.broadcast_to(np.sqrt(self.gamma[self.gamma > 0]), rows.shape[1])
+        across = np.ascontiguousarray(columns.T, dtype=np.float64)
+        room = np.empty((min(len(rows), DIFFERENCE_ROWS), len(columns)))
+        for start in range(0, len(rows), DIFFERENCE_ROWS):
+            some = np.ascontiguousarray(rows[start : start + DIFFERENCE_ROWS], dtype=np.float64)
+            part = room[: len(some)]
+            scaled_differences(some, across, weights, part)
+            values[start : start + DIFFERENCE_ROWS] = np.exp(part, out=part)
+        return values
+
+    def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:
+        """Return d(objective)/d(log gamma) from differences too."""
+        A = dK * K
+        roots = np.broadcast_to(np.sqrt(self.gamma), X.shape[1])
+        gradient = np.zeros(X.shape[1])
+        for start in range(0, len(X), DIFFERENCE_ROWS):
+            piece = slice(start, start + DIFFERENCE_ROWS)
+            for k in np.flatnonzero(roots):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    squares = (roots[k] * (X[piece, k, None] - X[:, k])) ** 2
+                # A distance that overflows belongs to a kernel value of zero.
+                gradient[k] -= float(np.vdot(A[piece], np.where(A[piece] == 0, 0, squares)))
+        return np.atleast_1d(gradient.sum()) if self.gamma.ndim == 0 else gradient

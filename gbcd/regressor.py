@@ -11,21 +11,23 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, group_labels, positive_integer, standardisation
-from gbcd._hyperparameters import Request, find_hyperparameters
+from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
+from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
+from gbcd._memory import budget_bytes
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
 from gbcd._tiles import kernel_product, worker_limit
 from gbcd._training_data import new_inputs, refuse_weights, training_data
 from gbcd.checkpoint import Checkpoint
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import Objective
+from gbcd.local_variance import LocalVariances
 from gbcd.sampling import posterior_deviations
 from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.solvers import get_solver, solve
-from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS
+from gbcd.search import Objective
+from gbcd.solvers import solve
+from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
 from gbcd.solvers.result import Callback
-from gbcd.system import KernelSystem, Precision
+from gbcd.system import KernelSystem, Precision, check_precision
 from gbcd.variance import Variances
 
 
@@ -33,7 +35,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Exact Gaussian process regression by greedy block coordinate descent.
 
     Outputs are standardised per column (a constant column is left out of the likelihood and predicted as
-    its value, exactly); one kernel and one active set serve all of them.
+    its value, exactly). One gamma (one for each input with ARD), one noise and one active set serve all of them; only
+    the amplitudes are their own. Outputs that vary on different scales of the inputs are better fitted one by one.
 
     Parameters
     ----------
@@ -43,7 +46,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs, which is 1 / (2 length_scale^2) of
         scikit-learn's RBF; fitted when None.
     noise : float, optional
-        sigma^2 of the standardised outputs; fitted when None.
+        sigma^2 of the standardised outputs, for a kernel of unit amplitude; fitted when None, and then an amplitude of
+        each output with it.
     input_scaling : {"column", "global"} or None
         "column" standardises every input; "global" divides all by one number and keeps their
         proportions (histograms); None takes them as they are.
@@ -87,7 +91,11 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     kernel_ : Kernel
     noise_ : float
-        sigma^2 of the standardised outputs; `noise_ * y_scale_**2` in their own units.
+        What is added to K's diagonal, one for all outputs: the noise variance over the amplitude. In the outputs' own
+        units it is `noise_ * amplitude_ * y_scale_**2`.
+    amplitude_ : array (q,)
+        c^2: standardised output j has the covariance amplitude_[j] (K + noise_ I). It scales deviations, not the
+        mean. Fitted together with the noise; 1 where `noise` is given.
     coef_ : array (n, q)
         alpha, of the standardised outputs.
     X_train_ : array (n, d)
@@ -203,8 +211,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        # A wrong name is noticed before the minutes that hyperparameters take.
-        get_solver(self.solver)
+        # A wrong parameter is noticed before the minutes that hyperparameters take.
+        check_options(self.solver, self.tol, self.block_size, self.max_passes, self.max_time, self.checkpoint_seconds)
+        check_precision(self.precision)
+        budget_bytes(self.memory_budget)
         request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
         inputs, outputs = training_data(self, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))
@@ -222,6 +232,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.kernel_, self.noise_, self.hyperparameters_ = find_hyperparameters(
             request, self.X_train_, targets, labels, rng, checkpoint
         )
+        self.amplitude_ = fitted_amplitude(self.hyperparameters_, targets.shape[1])
         lines.say(f"{self.kernel_!r}, noise {self.noise_:.3g}")
         previous = getattr(self, "coef_", None) if self.warm_start else None
         start = previous if previous is not None and previous.shape == targets.shape else None
@@ -245,7 +256,11 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.coef_ = result.coef
 
     def predict(
-        self, X: npt.ArrayLike, return_std: bool = False, include_noise: bool = False
+        self,
+        X: npt.ArrayLike,
+        return_std: bool = False,
+        include_noise: bool = False,
+        variance: Literal["exact", "fast"] = "exact",
     ) -> Float64Array | tuple[Float64Array, Float64Array]:
         """Return the predictive mean, and on request its standard deviation.
 
@@ -255,7 +270,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return_std : bool
             Also return the standard deviation of the latent function, the noise not included.
         include_noise : bool
-            Make it that of a new observation instead: sqrt(std^2 + noise_ y_scale_^2).
+            Make it that of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
+        variance : {"exact", "fast"}
+            "fast" takes milliseconds a point, from its nearest training samples, and suits inputs of many columns, see
+            `LocalVariances`.
 
         Returns
         -------
@@ -264,18 +282,30 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             In the units of each output; zero for a constant one.
         """
         check_is_fitted(self, "coef_")
+        if variance not in ("exact", "fast"):
+            raise ValueError(f"variance must be 'exact' or 'fast', not {variance!r}.")
         points = self.scale_inputs(new_inputs(self, X))
         with worker_limit(thread_count(self.n_jobs)):
-            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, self.X_train_.mean(axis=0))
+            product = kernel_product(self.kernel_, points, self.X_train_, self.coef_, centre(self.X_train_))
             mean = self._shaped(product * self.y_scale_ + self.y_mean_)
             if not return_std:
                 return mean
-            if not hasattr(self, "_variances"):
-                self._variances = Variances(self._system(), random_state=0)
-            variance = self._variances.at(points)
+            values = self._latent_variances(points, variance)
         if include_noise:
-            variance = variance + self.noise_
-        return mean, self._shaped(np.sqrt(variance)[:, None] * self._deviation_scale())
+            values = values + self.noise_
+        return mean, self._shaped(np.sqrt(values)[:, None] * self._deviation_scale())
+
+    def _latent_variances(self, points: Float64Array, variance: Literal["exact", "fast"]) -> Float64Array:
+        """Return the variances (t,) of standardised outputs at scaled points (t, d); what they need is kept."""
+        prepared = self.__dict__.setdefault("_variances", {})
+        if variance not in prepared:
+            prepared[variance] = (
+                Variances(self._system(), random_state=0)
+                if variance == "exact"
+                else LocalVariances(self.X_train_, self.kernel_, self.noise_)
+            )
+        values: Float64Array = prepared[variance].at(points)
+        return values
 
     def sample_y(
         self, X: npt.ArrayLike, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0
@@ -334,6 +364,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return {
             "gamma": self.kernel_.gamma,
             "noise": float(self.noise_),
+            "amplitude": self.amplitude_,
             "X_train": self.X_train_,
             "coef": self.coef_,
             "x_offset": self.x_offset_,
@@ -350,6 +381,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         state : dict
+            One without ``amplitude`` is of a model with unit amplitudes.
         **parameters
             Constructor parameters, e.g. the memory budget for standard deviations.
         """
@@ -360,12 +392,13 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         model._flat = bool(state["flat"])
         for name in ("X_train", "coef", "x_offset", "x_scale", "y_mean", "y_scale"):
             setattr(model, f"{name}_", np.ascontiguousarray(state[name], dtype=np.float64))
+        model.amplitude_ = stored_amplitude(state)
         model.n_features_in_ = model.X_train_.shape[1]
         return model
 
     def _deviation_scale(self) -> Float64Array:
-        """Return the units of a deviation of each output (q,): zero for a constant one."""
-        return np.where((self.coef_ != 0).any(axis=0), self.y_scale_, 0.0)
+        """Return the units of a deviation of each output (q,), in which k(x, x) is 1: zero for a constant output."""
+        return np.where((self.coef_ != 0).any(axis=0), np.sqrt(self.amplitude_) * self.y_scale_, 0.0)
 
     def _system(self) -> KernelSystem:
         return KernelSystem(self.X_train_, self.kernel_, self.noise_, self.memory_budget, self.precision)

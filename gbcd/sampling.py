@@ -30,6 +30,9 @@ EXACT_POINTS = 4000
 FEATURES = 8192
 """Random Fourier features beyond: the covariance of the prior draws errs by about 1 / sqrt(8192) = 1 %."""
 
+MAX_SPREAD = 1e10
+"""Length scales from the centre to the farthest point: a phase beyond errs by more than 1e-6."""
+
 JITTER = 1e-10
 ROWS = 512
 
@@ -61,8 +64,8 @@ def posterior_deviations(
     Raises
     ------
     ValueError
-        For other columns than the training inputs', or a kernel other than `SquaredExponential` and more than
-        4,000 training and new points together.
+        For other columns than the training inputs', or more than 4,000 training and new points together and either
+        a kernel other than `SquaredExponential` or inputs farther out than 1e10 length scales.
 
     Notes
     -----
@@ -88,6 +91,11 @@ def _prior_draws(
         raise ValueError(
             f"Draws at more than {EXACT_POINTS} training and new points need a SquaredExponential kernel, not "
             f"{type(kernel).__name__}: {len(X)} were given."
+        )
+    if SquaredExponential(kernel.gamma).magnitude(X, origin) > MAX_SPREAD**2:
+        raise ValueError(
+            f"Draws at more than {EXACT_POINTS} training and new points need inputs within {MAX_SPREAD:.0e} length "
+            f"scales of their mean: leave the farthest out, or draw at fewer points."
         )
     return _fourier_draws(kernel, X - origin, count, rng)
 

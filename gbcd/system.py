@@ -7,18 +7,19 @@ replaces `KernelSystem` alone.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, positive_number
+from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, centre, positive_number
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
-from gbcd._memory import auto_memory_budget
+from gbcd._memory import budget_bytes
 from gbcd._products import locality_order, symmetric_product
 from gbcd._tiles import kernel_matrix, parallel, spans, tile_rows
-from gbcd.kernels import Kernel
+from gbcd.kernels import Kernel, require_kernel
 
 WORKSPACE_BYTES = 32 << 20
 """Set aside for tiles and selection before K may be kept."""
@@ -60,6 +61,18 @@ class KnownColumns(NamedTuple):
     values: FloatArray
 
 
+def check_precision(precision: object) -> None:
+    """Refuse a precision that `KernelSystem` does not know.
+
+    Raises
+    ------
+    ValueError
+        Naming it.
+    """
+    if precision not in get_args(Precision):
+        raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
+
+
 def squared_norms(G: Float64Array) -> Float64Array:
     """Return |g_i|^2 over the outputs of each row of G (n, q): shape (n,)."""
     norms: Float64Array = np.einsum("ij,ij->i", G, G)
@@ -72,14 +85,16 @@ class KernelSystem:
     Parameters
     ----------
     X : array (n, d)
-        Inputs, as scaled for the kernel.
+        Inputs, as scaled for the kernel. A C-ordered float64 array is not copied: a solver refuses the system once its
+        values have been changed.
     kernel : Kernel
     noise : float
         sigma^2, the noise variance on Kbar's diagonal, positive.
     memory_budget : int or "auto"
         Bytes that may be held for kernel values. K is kept (in tile precision, and then never
         evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
-        available memory, at most 4 GiB.
+        available memory, at most 4 GiB. Zero keeps nothing; below some 10 MB little else happens, as the workspace and
+        a small coarse block are taken in any case.
     precision : {"mixed", "float64"}
         "mixed" evaluates tiles in float32 where the noise and the spread of the inputs allow; residuals
         and factorizations are float64 in both.
@@ -95,7 +110,8 @@ class KernelSystem:
     Raises
     ------
     ValueError
-        For empty or non-finite X, a noise that is not positive, or an unknown precision or budget.
+        For empty, non-finite, complex or sparse X, what is no kernel, a noise that is not positive, or an unknown
+        precision or budget.
     """
 
     def __init__(
@@ -108,24 +124,24 @@ class KernelSystem:
     ) -> None:
         self.X = as_matrix(X, "X")
         self.noise = positive_number(noise, "noise")
-        if precision not in ("mixed", "float64"):
-            raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
-        if memory_budget != "auto" and not (isinstance(memory_budget, int | np.integer) and memory_budget >= 0):
-            raise ValueError(f"memory_budget must be 'auto' or a number of bytes, not {memory_budget!r}.")
-        self.kernel = kernel
+        require_kernel(kernel)
+        check_precision(precision)
+        self.memory_budget = budget_bytes(memory_budget)
+        self._checksum = zlib.crc32(self.X.data)
         self.n = len(self.X)
-        self.memory_budget = auto_memory_budget() if memory_budget == "auto" else int(memory_budget)
+        self._origin: Float64Array = centre(self.X)
+        self.kernel = kernel.for_inputs(self.X, self._origin)
         self.kernel_evaluations = 0
         self._codes_failed = False
         self._reserved = 0
         self._matrix: FloatArray | None = None
         self._half: KeptTiles | None = None
         self._order: IntArray | None = None
-        self._origin: Float64Array = self.X.mean(axis=0)
-        self._diag = kernel.diagonal(self.X) + self.noise
-        self._spread = float(self._diag.max()) - self.noise
+        self._own = self.kernel.diagonal(self.X)
+        self._diag = self._own + self.noise
+        self._spread = float(self._own.max())
         # Beyond the rounding of a value evaluated in tile precision, digits are lost to cancellation.
-        magnitude = kernel.magnitude(self.X, self._origin)
+        magnitude = self.kernel.magnitude(self.X, self._origin)
         self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(self.X.shape[1]))
         coarse = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
         self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
@@ -158,6 +174,17 @@ class KernelSystem:
             return float(np.sqrt(self._half.code_variance)) or CODE_ERROR * self._spread
         return self.tile_error
 
+    def require_unchanged(self) -> None:
+        """Refuse to go on where the caller has changed X in place: half of the tiles would still be of the old values.
+
+        Raises
+        ------
+        ValueError
+            If X differs from what it was.
+        """
+        if zlib.crc32(self.X.data) != self._checksum:
+            raise ValueError("X has been changed since the KernelSystem was made: make another one, or give it a copy.")
+
     def keep_whole(self) -> bool:
         """Keep all of K in tile precision from now on, if it fits the memory budget; return whether it is kept.
 
@@ -189,6 +216,10 @@ class KernelSystem:
             self._order = locality_order(self._rows)
             self._product_rows, self._product_columns = self._rows[self._order], self._columns[self._order]
         self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)
+
+    def keep_nothing(self) -> None:
+        """Give back what is kept of K."""
+        self._matrix = self._half = None
 
     @property
     def code_rounding(self) -> float:
@@ -227,7 +258,9 @@ class KernelSystem:
             columns = self.kernel.column_features(self.X[J], self._origin, np.float64)
             values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
             self.kernel_evaluations += values.size
-        values[I[:, None] == J[None, :]] += self.noise
+        # Not k(x, x) as the tile has it, from squares that cancel but for rounding.
+        row, column = np.nonzero(I[:, None] == J[None, :])
+        values[row, column] = self._diag[I[row]]
         return values
 
     def panel(self, I: IntArray, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
@@ -333,7 +366,7 @@ class KernelSystem:
         """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
         values = np.empty((self.n, self.n), dtype=dtype)
         self._fill_symmetric(values)
-        values.flat[:: self.n + 1] += self.noise
+        values.flat[:: self.n + 1] = self._diag
         return values
 
     def cross(self, X_new: Float64Array) -> Float64Array:
@@ -425,6 +458,8 @@ class KernelSystem:
             self._fill_tile(self.X[i], self.X[j], values)
         else:
             self._fill_tile(self.X[self._order[i]], self.X[self._order[j]], values)
+        if i.start == j.start:
+            np.fill_diagonal(values, self._own[i] if self._order is None else self._own[self._order[i]])
 
     def _fill_tile(self, A: Float64Array, B: Float64Array, values: FloatArray) -> None:
         # Features in the array's precision are made for each tile: a few per cent of its product, no memory.
@@ -444,6 +479,8 @@ class KernelSystem:
                 # is used so often that the difference shows as drift.
                 values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
                 self._fill_tile(self.X[i], self.X[j], values)
+                if i.start == j.start:
+                    np.fill_diagonal(values, self._own[i])
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

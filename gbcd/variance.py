@@ -117,6 +117,7 @@ class Variances:
     def at(self, points: Float64Array) -> Float64Array:
         """Return the variances of the latent function at these points (t, d), shape (t,)."""
         system = self._system
+        system.require_unchanged()
         prior = system.kernel.diagonal(points)
         variance = np.empty(len(points))
         with blas_threads(1):

@@ -18,6 +18,9 @@ from rich.table import Column, Table
 from pipelines.console import notes, output, print_table, reporting, split_names
 from pipelines.data_commands import data_app
 from pipelines.errors import UsageError
+from pipelines.export import export_command
+from pipelines.fuse import fuse_command
+from pipelines.predict_command import predict_command
 from pipelines.progress import ConsoleReporter
 from pose.errors import DataError
 
@@ -73,7 +76,7 @@ def demo(
         evaluation = run_demo(out, reporter)
     output.print(error_table(evaluation))
     print(f"\nmodel     {out / 'model.h5'}")
-    print(f"picture   {out / 'report.png'}")
+    print(f"report    {out / 'report.html'}   as one picture: report.png")
     print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")
     print(f"next      pose info {out / 'model.h5'};   pose train YOUR_DATA --model my.h5")
 
@@ -81,30 +84,81 @@ def demo(
 @app.command()
 def synth(
     out: Annotated[Path, typer.Argument(help="Folder to make.")],
-    subjects: Annotated[str, typer.Option(help="Comma-separated, of S1 to S4.")] = "S1",
-    actions: Annotated[str, typer.Option(help="Comma-separated, of Walking, Jog and Box.")] = "Walking,Jog,Box",
+    more_motions: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="More motion files, after --motion FILE.")
+    ] = None,
+    motion: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Motion files, .bvh, .amc (its .asf beside it) or .c3d, or folders of them; NAME=FILE names it."
+        ),
+    ] = None,
+    motion_unit: Annotated[
+        str | None,
+        typer.Option(help="Of motion files: mm, cm, inch, m, cmu, or mm a unit. Default: stated or found out."),
+    ] = None,
+    motion_up: Annotated[str | None, typer.Option(help="Their up axis, x, y or z. Default: found out.")] = None,
+    motion_rate: Annotated[
+        float | None, typer.Option(help="Their frames a second. Default: as stated; 120 where a file states none.")
+    ] = None,
+    cameras: Annotated[
+        Path | None, typer.Option(help="Folder of .cal files, C1.cal and so on. Default: three cameras of ours.")
+    ] = None,
+    camera_jitter: Annotated[float, typer.Option(help="Degrees to move the cameras by at random.")] = 0.0,
+    subjects: Annotated[str, typer.Option(help="How many to draw at random, or names, of S1 to S4.")] = "S1",
+    actions: Annotated[
+        str | None,
+        typer.Option(
+            help="Generated ones, comma-separated: Walking, Jog, Box, Gestures, ThrowCatch. "
+            "Default: the first three; none with --motion."
+        ),
+    ] = None,
     frames: Annotated[int | None, typer.Option(help="Toolkit frames of a trial.")] = None,
+    mirrored: Annotated[
+        bool, typer.Option("--mirrored", help="Also the mirror image of every trial, as trial 2.")
+    ] = False,
+    train_share: Annotated[float, typer.Option(help="The share of a trial's frames to train on.")] = 0.5,
+    masks: Annotated[
+        str, typer.Option(help="True masks to keep: sample (every 40th frame), png or video (all), none.")
+    ] = "sample",
+    facing: Annotated[
+        str | None,
+        typer.Option(help="Camera that boxers and gesturers face, or any: all round. Default: the first camera."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one a processor.")] = None,
     overwrite: Annotated[
-        bool, typer.Option(help="Replace a synthetic data set that is there, the whole folder.")
+        bool, typer.Option(help="Replace a synthetic data set that is there, if nothing else is in its folder.")
     ] = False,
 ) -> None:
-    """Make a synthetic data set in the HumanEva-I on-disk format."""
-    from pipelines.synthesize import synthesize_with_progress
-    from pose.synth import DEFAULT_FRAMES
+    """Make a synthetic data set in the HumanEva-I on-disk format, from generated or captured motion.
 
+    A run that was stopped, started again with the same options, goes on from the videos it had finished.
+    """
+    from pipelines.synthesize import SynthRequest, synthesize_with_progress
+
+    request = SynthRequest(
+        subjects=int(subjects) if subjects.strip().isdigit() else split_names(subjects),
+        actions=None if actions is None else split_names(actions),
+        motions=[*(motion or []), *(more_motions or [])],
+        motion_unit=motion_unit,
+        motion_up=motion_up,
+        motion_rate=motion_rate,
+        cameras=cameras,
+        camera_jitter=camera_jitter,
+        mirrored=mirrored,
+        train_share=train_share,
+        masks=masks,
+        facing=facing,
+        n_frames=frames,
+        seed=seed,
+        jobs=jobs,
+        overwrite=overwrite,
+    )
     with reporting() as reporter:
         try:
-            synthesize_with_progress(
-                out,
-                reporter,
-                subjects=split_names(subjects),
-                actions=split_names(actions),
-                n_frames=DEFAULT_FRAMES if frames is None else frames,
-                seed=seed,
-                overwrite=overwrite,
-            )
-        except DataError as error:  # it reads nothing: only the request can be wrong
+            synthesize_with_progress(out, reporter, request)
+        except DataError as error:  # what it reads was named in the request: only that can be wrong
             raise UsageError(str(error)) from error
     print(f"made {out};   next: pose train {out} --model model.h5")
 
@@ -143,131 +197,70 @@ def train(
 def evaluate(
     data: DataArgument,
     model: ModelOption,
-    partition: Annotated[str, typer.Option(help="Train, Validate or Test.")] = "Validate",
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            help="Train, Validate or Test, as the model's data.scheme divides. Default: Validate, or Test of a scheme "
+            "that has only Train and Test."
+        ),
+    ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write the errors here, as JSON.")] = None,
     png: Annotated[Path | None, typer.Option(help="The picture. Default: beside the model.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page here, .html: tables, frames, the poses in 3D; opens offline.")
+    ] = None,
     masks: MasksOption = None,
     work: EvalWorkOption = None,
 ) -> None:
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
     from pipelines.evaluate import evaluate as run
     from pipelines.files import atomic_path
-    from pipelines.report import error_table, save_picture
+    from pipelines.page import save_page
+    from pipelines.report import error_table, interval_table, save_picture
     from pipelines.store import load_model
-    from pose.humaneva.partitions import PARTITION_NAMES
+    from pipelines.summary import model_rows
+    from pose.humaneva.splits import evaluated_partition, partition_names
 
-    if partition not in PARTITION_NAMES:
-        raise UsageError(f"--partition {partition}: there are {', '.join(PARTITION_NAMES)}")
-    picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
-    _check_target(picture, ".png")
     if json_path:
         _check_target(json_path, ".json")
+    if report:
+        _check_target(report, ".html", ".htm")
     _check_folders(masks, work)
     trained = load_model(model)
+    scheme = trained.config.data.scheme
+    partition = partition or evaluated_partition(scheme)
+    if partition not in (names := partition_names(scheme)):
+        raise UsageError(f"--partition {partition}: there are {', '.join(names)} (the model's data.scheme: {scheme})")
+    picture = png or model.with_name(f"{model.stem}_{partition.lower()}.png")
+    _check_target(picture, ".png")
     with reporting() as reporter:
         evaluation = run(data, trained, reporter, partition=partition, masks=masks, work=work)
         save_picture(picture, evaluation)
     if json_path:
         with atomic_path(json_path) as temporary:
             temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
+    if report:
+        save_page(report, evaluation, model.name, model_rows(trained))
     output.print(error_table(evaluation))
-    print(f"picture {picture}")
+    if evaluation.std is not None:
+        output.print(interval_table(evaluation))
+    print(f"picture {picture}" + (f"\nreport  {report}" if report else ""))
 
 
-@app.command()
-def predict(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(help="Videos, folders of videos or of numbered pictures, patterns such as 'clips/*.avi'."),
-    ],
-    model: ModelOption,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
-    background: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--background",
-            "-b",
-            help="The empty scene by the same camera, video or picture; repeatable. Or running (running-mog2): "
-            "learnt along, where there is none.",
-        ),
-    ] = None,
-    background_seconds: Annotated[
-        float | None, typer.Option(help="The first seconds of each video show the empty scene.")
-    ] = None,
-    masks: Annotated[bool, typer.Option("--masks", help="The videos are ready-made silhouettes.")] = False,
-    start: Annotated[int, typer.Option(help="First frame, from 0.")] = 0,
-    stop: Annotated[int | None, typer.Option(help="Frame to stop before. Default: the end.")] = None,
-    stride: Annotated[int, typer.Option(help="Take every k-th frame.")] = 1,
-    rate: Annotated[float | None, typer.Option(help="Frames per second of numbered pictures. Default: 60.")] = None,
-    overlay: Annotated[
-        bool, typer.Option("--overlay/--no-overlay", help="Also draw a video with contour and skeleton.")
-    ] = False,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(help="The camera, for the overlay: HumanEva's .cal, or OpenCV's YAML, XML or JSON."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace results that are there.")] = False,
-) -> None:
-    """Predict the poses of videos of one camera: joints as CSV and HDF5 for each, and an overlay on request.
-
-    A run that was stopped goes on where it was, and finished videos are left alone: what decides is the content of
-    model, video and background, and the settings.
-    """
-    from pipelines.predict import FrameRange, choose_scene, expand, predict_videos
-    from pipelines.predict.summary import summary_table
-    from pipelines.store import load_model
-    from pose.camera_file import read_camera
-
-    videos = expand(inputs)
-    scene = choose_scene(background or [], background_seconds, masks)
-    frames = FrameRange(start, stop, stride, rate)
-    if calibration is not None and not calibration.is_file():
-        raise UsageError(f"no such file: {calibration}")
-    camera = read_camera(calibration) if calibration else None
-    trained = load_model(model)
-    with reporting() as reporter:
-        reports = predict_videos(
-            videos,
-            trained,
-            scene,
-            out,
-            reporter,
-            model_name=model.name,
-            frames=frames,
-            camera=camera,
-            overlay=overlay,
-            overwrite=overwrite,
-        )
-    print_table(summary_table(reports))
-    print(f"results in {out}")
-    if any(report.state == "failed" for report in reports):
-        raise typer.Exit(EXIT_FAILURE)
+app.command("predict")(predict_command)
+app.command("fuse")(fuse_command)
+app.command("export")(export_command)
 
 
 @app.command()
 def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) -> None:
     """Show what a model file holds."""
-    from pipelines.config import Config
     from pipelines.store import load_model
+    from pipelines.summary import model_rows
 
     trained = load_model(model)
-    summary, settings, skeleton = trained.summary, trained.config, trained.skeleton
     table = Table("", Column(overflow="fold"), title=str(model), show_header=False)
-    rows = {
-        "software": summary["software"],
-        "training samples": f"{summary['n_train']} ({summary['n_without_person']} frames without a person left out)",
-        "subjects": _counts(summary["subjects"]),
-        "actions": _counts(summary["actions"]),
-        "cameras": _counts(summary["cameras"]),
-        "poses": f"{len(skeleton)} joints, mm, relative to the {skeleton.names[skeleton.root]}, {trained.axes} axes",
-        "descriptor": f"{settings.descriptor.n_points} edge points, {trained.histosc.codebook_.n_words_} words",
-        "gaussian process": f"{settings.gp.kernel}, noise {summary['noise']:.3g}, "
-        f"{'converged' if summary['converged'] else 'not converged'} (gradient {summary['gradient_norm']:.2g})",
-        "mpgp": f"{summary['n_regressors']} regressors",
-        "seconds": _counts(summary["seconds"]),
-        "config": settings.model_dump_json(exclude_defaults=True) if settings != Config() else "all defaults",
-    }
-    for name, value in rows.items():
+    for name, value in model_rows(trained).items():
         table.add_row(name, value)
     output.print(table)
 
@@ -294,11 +287,20 @@ def describe(
     print(f"{drawn.n_points} edge points, {drawn.n_used} of {drawn.n_words} words occur;   picture {out}")
 
 
-@app.command()
+@app.command(
+    epilog="""\b
+Examples:
+  pose bench all --size quick
+  pose bench table4 --data my-data --repeat 10 --out results
+  pose bench shapes --data MPEG7_CE-Shape-1_Part_B --out results
+"""
+)
 def bench(
     name: Annotated[
         str,
-        typer.Argument(help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), or all."),
+        typer.Argument(
+            help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all."
+        ),
     ],
     size: Annotated[
         str, typer.Option(help="full (minutes to an hour each), or quick (all in a minute or two).")
@@ -306,8 +308,8 @@ def bench(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos. "
-            "Default: simulated ones alone, as all quick tables but solvers."
+            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos; "
+            "shapes needs the MPEG-7 pictures. Default: simulated ones alone, as all quick tables but solvers."
         ),
     ] = None,
     repeat: Annotated[
@@ -328,21 +330,21 @@ def bench(
     from pipelines.bench.run import run_benchmark
 
     with reporting() as reporter:
-        sheets, failed = run_benchmark(
+        outcome = run_benchmark(
             name, out, reporter, size=size, data=data, repeat=repeat, limit=limit, overwrite=overwrite
         )
-    for filled in sheets:
+    for filled in outcome.sheets:
         print_table(screen_table(filled))
         print("\n".join(below(filled)), end="\n\n")
     print(LEGEND)
     print(f"tables  {out / 'RESULTS.md'}")
-    if failed:
-        notes.print(f"error: {failed} of the measurements failed; the tables say how", style="red")
+    reporter = ConsoleReporter(notes)
+    if outcome.failed:
+        reporter.fault(f"{outcome.failed} of the measurements failed; the tables say how")
+    for fault in outcome.left_out:  # said when it was found, which is long ago by now
+        reporter.fault(f"left out: {fault}")
+    if outcome.failed or outcome.left_out:
         raise typer.Exit(EXIT_FAILURE)
-
-
-def _counts(counts: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _check_target(path: Path, *suffixes: str) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gbcd import SOLVERS
 from pipelines.errors import UsageError
+from pose.humaneva.splits import partition_names
 
 
 class _Section(BaseModel):
@@ -21,14 +22,31 @@ class DataConfig(_Section):
     """Which frames are used, and in whose axes poses are told."""
 
     cameras: tuple[str, ...] = Field(default=("C1", "C2", "C3"), min_length=1)
+    scheme: Literal["official", "tgp-half", "blocked-75-25"] = Field(
+        default="official", description="how trials are divided, see `pose.humaneva.splits`; evaluation follows it"
+    )
     train_partition: Literal["Train", "Validate", "Test"] = "Train"
     stride: int = Field(
         default=1, ge=1, description="train on every k-th labelled frame of a recording; all are evaluated"
     )
+    train_images: int | None = Field(
+        default=None, ge=2, description="train on so many at most; the others are left out evenly, one by one"
+    )
+    test_images: int | None = Field(default=None, ge=1, description="evaluate so many at most, left out likewise")
     target_frame: Literal["camera", "world"] = "camera"
+    views: Literal["single", "concatenated"] = Field(
+        default="single", description="concatenated: the histograms of all cameras side by side make one input"
+    )
     video_frame_shift: int = Field(
         default=0, ge=-10_000, le=10_000, description="added to every video frame, where a decoder counts otherwise"
     )
+
+    @model_validator(mode="after")
+    def _scheme_has_the_partition(self) -> Self:
+        names = partition_names(self.scheme)
+        if self.train_partition not in names:
+            raise ValueError(f"train_partition {self.train_partition}: {self.scheme} has {' and '.join(names)}")
+        return self
 
 
 class SilhouetteConfig(_Section):
@@ -52,6 +70,10 @@ class DescriptorConfig(_Section):
     n_points: int = Field(default=400, ge=2)
     n_words: int = Field(default=300, ge=1)
     codebook_stride: int = Field(default=15, ge=1, description="the codebook is learnt from every k-th training image")
+    assignment: Literal["hard", "soft"] = Field(
+        default="soft", description="soft: an edge point counts for all words near it, not for the nearest alone"
+    )
+    hellinger: bool = Field(default=True, description="square roots of the histograms' entries")
 
 
 class GPConfig(_Section):
@@ -76,6 +98,10 @@ class GPConfig(_Section):
         if name not in SOLVERS:
             raise ValueError(f"there are {', '.join(SOLVERS)}")
         return name
+
+
+#: What a model file says nothing about was so before the setting came.
+BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {"descriptor": {"assignment": "hard", "hellinger": False}}
 
 
 class MPGPConfig(_Section):

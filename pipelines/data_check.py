@@ -12,6 +12,7 @@ from pipelines.check_result import BoneRow, CalibrationRow, DataCheck, Selection
 from pipelines.config import Config
 from pipelines.data_info import bone_names, collected_warnings, has_own_table, missing_parts
 from pipelines.picture_check import (
+    LARGEST_SHIFT,
     JointDistances,
     Look,
     best_shift,
@@ -33,6 +34,8 @@ from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
 _N_SYNC_FRAMES = 16  # pictures a video that joints are compared with
 _N_OVERLAY_FRAMES = 4
 _BELIEVED_SHIFT = 2  # frames; a shift of one may be the rounding of offsets
+_LEAST_NEAR = 0.6  # of the joints; where the clock is right it is above 0.9
+_CAUSES = "are its .ofs files and calibrations those of this recording, and the numbers in them in their order?"
 _IMPLAUSIBLE_SHARE = 0.05  # of a trial's valid frames
 _AIM = np.array([0.0, 0.0, 1000.0])  # mm: the middle of the room at a person's height
 _LARGEST_DISTANCE = 20_000.0  # mm
@@ -104,7 +107,8 @@ class _Checker:
                     self.reporter.progress("videos", done, n_videos)
         if self._distances:
             shift = best_shift(self._distances)
-            self.result.suggested_shift = None if shift is None else shift + self.data.video_frame_shift
+            if shift is not None and abs(shift) < LARGEST_SHIFT:  # at the end of what is tried it may be any
+                self.result.suggested_shift = shift + self.data.video_frame_shift
         for texts in (self.result.faults, self.result.notes):
             texts[:] = dict.fromkeys(texts)
 
@@ -145,6 +149,7 @@ class _Checker:
         numbers = np.zeros(0, dtype=np.int64)
         if labels is not None and labels.usable.any():
             self._check_bones(sequence, labels)
+            self._check_motion(sequence)
             numbers = choose_frames(labels, _N_SYNC_FRAMES)
         shown = numbers[:: max(len(numbers) // _N_OVERLAY_FRAMES, 1)][:_N_OVERLAY_FRAMES]
         if self.selection.frames:
@@ -250,6 +255,16 @@ class _Checker:
                 f"elsewhere {row.reference:.0f} mm); screen=True leaves them out"
             )
 
+    def _check_motion(self, sequence: Sequence) -> None:
+        """Note frames in which no marker moved at all: measured ones always do, a recording that was filled up not."""
+        positions = sequence.markers.positions
+        repeats = np.flatnonzero(((positions[1:] == positions[:-1]) | np.isnan(positions[1:])).all(axis=(1, 2)))
+        if len(repeats):
+            self.result.notes.append(
+                f"{sequence.markers.path}: {len(repeats)} of {len(positions)} mocap frames repeat the one before, "
+                f"first {repeats[0] + 2}"
+            )
+
     def _distances_of(
         self,
         sequence: Sequence,
@@ -304,10 +319,18 @@ class _Checker:
             )
         )
         self._compare_published(sequence, first, published)
-        if shift is not None and abs(shift) >= _BELIEVED_SHIFT:
+        if shift is not None and abs(shift) == LARGEST_SHIFT:
+            self.result.faults.append(
+                f"{sequence.name}: joints lie {abs(shift)} frames or more off the person; {_CAUSES}"
+            )
+        elif shift is not None and abs(shift) >= _BELIEVED_SHIFT:
             self.result.faults.append(
                 f"{sequence.name}: joints lie best on the person with --video-frame-shift "
                 f"{shift + sequence.video_frame_shift}; look at the overlay, and if it is so set data.video_frame_shift"
+            )
+        elif near is not None and near < _LEAST_NEAR:
+            self.result.faults.append(
+                f"{sequence.name}: only {near:.0%} of the joints lie on the person, and no shift mends it; {_CAUSES}"
             )
         self._compare_cameras(sequence, distances, shift)
 
@@ -316,8 +339,9 @@ class _Checker:
             others = best_shift([d for name, d in distances.items() if name != camera]) if len(distances) > 2 else shift
             own = None if others is None else best_shift([distance], believed=others)
             if own is not None and others is not None and abs(own - others) >= _BELIEVED_SHIFT:
+                apart = f"{abs(own - others)} frames{' or more' * (abs(own) == LARGEST_SHIFT)}"
                 self.result.faults.append(
-                    f"{sequence.offset_files[camera]}: the pictures of {camera} are {abs(own - others)} frames "
+                    f"{sequence.offset_files[camera]}: the pictures of {camera} are {apart} "
                     f"{'late' if own > others else 'early'} against those of the other cameras"
                 )
 

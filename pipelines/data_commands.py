@@ -44,7 +44,7 @@ def data_info(root: RootArgument) -> None:
         if row.reason:
             print(f"{row.trial} {row.camera}: none is used: {row.reason}")
     print("named: by the partitions; valid: by the markers; used: every joint known, an offset, and in the video;")
-    print("valid, of partitions: also every joint known")
+    print("valid, of partitions: also every joint known; scheme: what the setting data.scheme takes")
 
 
 @data_app.command("check")

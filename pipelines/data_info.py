@@ -15,10 +15,10 @@ from pipelines.progress import Reporter
 from pose.errors import DataError
 from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
 from pose.humaneva.folders import MissingFile, entries
-from pose.humaneva.partitions import Ranges
+from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL
-from pose.humaneva.splits import OFFICIAL, PartitionCount, split
+from pose.humaneva.splits import PartitionCount, ranges_of
 from pose.skeleton import HUMANEVA_15
 
 N_BACKGROUNDS = 3  # recordings of the empty room a camera
@@ -139,7 +139,7 @@ def missing_parts(data: HumanEva) -> list[str]:
 
 def has_own_table(data: HumanEva) -> bool:
     """Whether the tree says its partitions itself: it is no copy of the release then."""
-    return (data.root / "partitions.json").exists()
+    return own_table(data.root) is not None
 
 
 def _missing_of_subject(subject: Subject, cameras: list[str]) -> list[str]:
@@ -219,12 +219,8 @@ def _in_video(sequence: Sequence, camera: str, labels: Labels, n_frames: int) ->
 def _partition_counts(
     sequence: Sequence, scheme: str, labels: Labels, cameras: tuple[str, ...]
 ) -> list[PartitionCount]:
-    ranges: Ranges = sequence.partitions
-    if scheme != OFFICIAL:
-        trial = f"{sequence.action} {sequence.trial}"
-        ranges = split([sequence], scheme).get((sequence.subject.name, trial), {})
     rows = []
-    for partition, (first, last) in sorted(ranges.items(), key=lambda item: item[1]):
+    for partition, (first, last) in sorted(ranges_of(sequence, scheme).items(), key=lambda item: item[1]):
         within = (labels.numbers >= first) & (labels.numbers <= last)
         n_valid = int((within & labels.usable).sum())
         counts = (first, last, int(within.sum()), n_valid)

@@ -9,11 +9,13 @@ from pathlib import Path
 from pipelines.config import load_config
 from pipelines.evaluate import Evaluation, evaluate
 from pipelines.files import atomic_path
+from pipelines.page import save_page
 from pipelines.predict import choose_scene, predict_videos
 from pipelines.progress import Reporter
 from pipelines.report import save_picture
 from pipelines.store import load_model, save_model
-from pipelines.synthesize import synthesize_with_progress
+from pipelines.summary import model_rows
+from pipelines.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.train import train
 
 DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
@@ -24,7 +26,7 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     data, model_path = out / "data", out / "model.h5"
     out.mkdir(parents=True, exist_ok=True)
     reporter.say("1/4  a synthetic data set in the HumanEva-I format")
-    synthesize_with_progress(data, reporter, overwrite=True)
+    synthesize_with_progress(data, reporter, SynthRequest(overwrite=True))
     reporter.say("2/4  training")
     with resources.as_file(resources.files("configs") / "demo.toml") as config_path:
         model = train(data, load_config(config_path), reporter)
@@ -33,13 +35,21 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     model = load_model(model_path)
     evaluation = evaluate(data, model, reporter)
     save_picture(out / "report.png", evaluation)
+    save_page(out / "report.html", evaluation, model_path.name, model_rows(model))
     with atomic_path(out / "evaluation.json") as temporary:
         temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
     reporter.say("4/4  prediction of a video")
     backgrounds = sorted((data / "Background").glob("*_(C1).avi"))
     scene = choose_scene(backgrounds)
-    model_name = model_path.name
     predict_videos(
-        [data / DEMO_VIDEO], model, scene, out, reporter, model_name=model_name, overlay=True, overwrite=True
+        [data / DEMO_VIDEO],
+        model,
+        scene,
+        out,
+        reporter,
+        model_name=model_path.name,
+        with_std=model.calibration is not None,
+        overlay=True,
+        overwrite=True,
     )
     return evaluation

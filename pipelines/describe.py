@@ -86,7 +86,7 @@ def describe(
     try:
         histosc = _vocabulary(foreground, model, n_words)
         figure = draw_descriptor(foreground, histosc, at)
-        used = int(np.count_nonzero(histosc.histogram(foreground)))
+        used = len(np.unique(histosc.codebook_.predict(histosc.describe(foreground))))
     except EmptySilhouetteError as error:
         raise DataError(f"{mask}: {str(error).removeprefix('image 0: ')}") from error
     with atomic_path(out) as temporary:

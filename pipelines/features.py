@@ -7,19 +7,21 @@ import json
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pipelines.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
 from pose import EmptySilhouetteError, sample_edges
 from pose.errors import DataError
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
+from pose.humaneva.splits import OFFICIAL, divided, partition_names
 from pose.skeleton import root_relative
 
 N_WORKERS = 2  # decoding, numba and OpenCV all release the interpreter lock
@@ -56,12 +58,22 @@ class Samples:
     def __len__(self) -> int:
         return len(self.poses)
 
+    def thinned(self, most: int) -> Samples:
+        """At most so many of the samples: those left out are spread evenly over all, in their order here."""
+        if most >= len(self):
+            return self
+        rows = np.arange(most) * len(self) // most
+        return replace(self, **{column: getattr(self, column)[rows] for column in _COLUMNS})
+
     def time_blocks(self, n_frames: int, by_camera: bool = False) -> NDArray[np.int64]:
         """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
         camera = self.camera if by_camera else np.full(len(self), "")
         keys = list(zip(self.subject, self.action, self.trial, camera, self.frame // n_frames, strict=True))
         index = {key: label for label, key in enumerate(dict.fromkeys(keys))}
         return np.array([index[key] for key in keys], dtype=np.int64)
+
+
+_COLUMNS = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +92,7 @@ def extract(
     reporter: Reporter,
     *,
     stride: int = 1,
+    most: int | None = None,
     masks: Path | None = None,
     work: Path | None = None,
 ) -> Samples:
@@ -90,11 +103,13 @@ def extract(
     data : path-like
         HumanEva-I tree.
     partition : str
-        ``"Train"``, ``"Validate"`` or ``"Test"``.
+        ``"Train"``, ``"Validate"`` or ``"Test"``, of the scheme that the config names.
     config : Config
     reporter : Reporter
     stride : int
         Take every k-th labelled frame of a recording.
+    most : int, optional
+        Images; if there are more, single ones are left out evenly (`Samples.thinned`).
     masks : Path, optional
         Folder of ready-made masks, ``S1/Walking_1_(C1)/`` or ``.avi``, frame by frame as the videos.
     work : Path, optional
@@ -104,12 +119,18 @@ def extract(
     ------
     DataError
         If nothing usable is found, or a file that is needed is faulty.
+    UsageError
+        If the scheme has no such partition.
     """
+    scheme = config.data.scheme
+    if partition not in (names := partition_names(scheme)):
+        raise UsageError(f"the scheme {scheme} has no partition {partition}: there are {', '.join(names)}")
     tree = HumanEva(data, config.data.video_frame_shift)
     recordings = _recordings(tree, partition, config, stride)
     source = TreeSilhouettes(tree, config, masks, work)
     source.prepare(sorted({recording.camera for recording in recordings}))
     total = sum(len(recording.labels.numbers) for recording in recordings)
+    reporter.say(_counts(recordings, f"{partition} of {scheme}"))
     done = 0
     parts = []
     with ThreadPoolExecutor(N_WORKERS) as pool:
@@ -132,15 +153,29 @@ def extract(
         raise DataError(f"{tree.root}: nothing to use for {partition}: of its {total} frames {', '.join(left_out)}")
     if left_out:
         reporter.say(f"of {total} frames of {partition} {', '.join(left_out)}; they are left out")
-    return samples
+    if most is not None and len(samples) < most:
+        reporter.say(f"{partition}: {len(samples)} images, fewer than the {most} asked for")
+    return samples if most is None else samples.thinned(most)
+
+
+def _counts(recordings: list[_Recording], what: str) -> str:
+    """Trials, frames (of all cameras of a trial together) and pictures, in words."""
+    frames = {recording.sequence.name: len(recording.labels.numbers) for recording in recordings}
+    cameras = sorted({recording.camera for recording in recordings})
+    total = sum(len(recording.labels.numbers) for recording in recordings)
+    trials = f"{len(frames)} trial{'s' * (len(frames) != 1)}"
+    return f"{what}: {trials}, {sum(frames.values())} frames, {total} images by {' '.join(cameras)}"
 
 
 def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> list[_Recording]:
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
-    for sequence in tree.sequences(partition):
+    for known in tree.sequences():
         try:
+            sequence = divided(known, config.data.scheme)
+            if partition not in sequence.partitions:
+                continue
             labels = sequence.labelled(partition)
             cameras = sequence.cameras(config.data.cameras)
         except DataError as error:
@@ -156,7 +191,11 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
         there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
         reasons = "; ".join(faults) or (
             f"no trial has frames of {partition} (trials with video: {there}); "
-            f"{tree.root / 'partitions.json'} says which frames are for what, see data/README.md"
+            + (
+                f"{tree.root / 'partitions.json'} says which frames are for what, see data/README.md"
+                if config.data.scheme == OFFICIAL
+                else f"{config.data.scheme} divides the Train and Validate frames of first trials"
+            )
         )
         raise DataError(f"{tree.root}: nothing to use for {partition}: {reasons}")
     for fault in faults:
@@ -244,8 +283,7 @@ def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
 
 
 def _join(parts: list[Samples]) -> Samples:
-    columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
-    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in columns}
+    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in _COLUMNS}
     return Samples(
         **joined, n_empty=sum(part.n_empty for part in parts), n_missing=sum(part.n_missing for part in parts)
     )

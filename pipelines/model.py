@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gbcd import GBCDRegressor, MatchingPursuitGP, MeanPredictor
+from gbcd import GBCDRegressor, LocalVariances, MatchingPursuitGP, MeanPredictor
+from pipelines.calibration import Calibration
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pose import HistoSC
+from pose.errors import DataError
 from pose.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -21,6 +24,25 @@ if TYPE_CHECKING:
 
 Histograms = NDArray[np.float64]
 Poses = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PosePrediction:
+    """Poses and how far they can be trusted.
+
+    Parameters
+    ----------
+    joints : ndarray of shape (n, 15, 3)
+        mm, relative to the root.
+    std : ndarray of shape (n, 15, 3)
+        Standard deviation of each coordinate, mm; 0 for the root.
+    unlike : ndarray of bool, shape (n,)
+        Whether the silhouette is unlike those of the training set.
+    """
+
+    joints: Poses
+    std: Poses
+    unlike: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +64,8 @@ class PoseModel:
     skeleton : Skeleton
     summary : dict
         Counts, hyperparameters and seconds of the training, for people.
+    calibration : Calibration, optional
+        Of the standard deviations; None in models of older software, or trained on too few instants to hold any out.
     digest : str
         SHA-256 of the file it was read from; empty for one that was just trained.
     """
@@ -53,6 +77,7 @@ class PoseModel:
     mean_pose: Poses
     skeleton: Skeleton
     summary: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
     digest: str = ""
 
     @classmethod
@@ -76,7 +101,18 @@ class PoseModel:
         return self.config.data.target_frame
 
     def predict(self, histograms: Histograms) -> Poses:
-        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words)."""
+        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words); of all views side by side, if need be.
+
+        Raises
+        ------
+        UsageError
+            If the histograms are of single views and the model needs all of its cameras at once.
+        """
+        if self.config.data.views == "concatenated" and histograms.shape[1] == len(self.histosc.codebook_.centers_):
+            raise UsageError(
+                f"this model tells one pose from {', '.join(self.config.data.cameras)} together, not from one video: "
+                'train one with views = "single" and fuse its poses'
+            )
         return self._as_poses(np.asarray(self.gp.predict(histograms)))
 
     @cached_property
@@ -97,6 +133,7 @@ class PoseModel:
         start: int = 0,
         stop: int | None = None,
         stride: int = 1,
+        std: bool | None = None,
     ) -> Iterator[FramePose]:
         """Poses over the frames of a video, as they come.
 
@@ -112,6 +149,8 @@ class PoseModel:
             The video is one of silhouettes.
         start, stop, stride : int
             Every `stride`-th frame from `start` up to `stop`, which is left out.
+        std : bool, optional
+            Standard deviations too, which take more than half of the time; by default if the model has them.
 
         Yields
         ------
@@ -136,8 +175,40 @@ class PoseModel:
 
         backgrounds = [background] if isinstance(background, str | Path) else background
         scene = choose_scene(backgrounds, background_seconds, masks)
-        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride)):
+        with_std = self.calibration is not None if std is None else std
+        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride), with_std):
             yield from batch
+
+    def predict_with_std(self, histograms: Histograms) -> PosePrediction:
+        """Poses, their standard deviations, and whether they can be known at all, of HistoSC histograms (n, words).
+
+        Raises
+        ------
+        UsageError, DataError
+            As `predict` and `standard_deviations` do.
+        """
+        return PosePrediction(self.predict(histograms), *self.standard_deviations(histograms))
+
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+        """Standard deviations (n, 15, 3), mm, and whether each silhouette is unlike those of the training set (n,).
+
+        Raises
+        ------
+        DataError
+            If the model has no calibration.
+        """
+        calibration = self.calibration
+        if calibration is None:
+            raise DataError(
+                "the model holds no calibrated standard deviations: it was trained by an older version, or on too few "
+                "frames to hold any out; train it again"
+            )
+        variance = self._variances.at(self.gp.scale_inputs(np.asarray(histograms, dtype=np.float64)))
+        return self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
+
+    @cached_property
+    def _variances(self) -> LocalVariances:
+        return LocalVariances(self.gp.X_train_, self.gp.kernel_, self.gp.noise_)
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:
         """The sparse rival's poses (n, 15, 3)."""

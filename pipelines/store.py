@@ -3,7 +3,9 @@
 Format history
 --------------
 1 : attributes ``format``, ``version``, ``software``, ``config`` and ``summary`` (JSON); groups ``histosc`` (centers),
-    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``.
+    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``. Added later, and
+    missing where nothing could be held out: group ``calibration`` (factors; unlike_above as attribute), of which
+    older software takes no notice.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.config import Config
+from pipelines.calibration import Calibration
+from pipelines.config import BEFORE_THE_SETTING, Config
 from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pose import Codebook, HistoSC
@@ -65,6 +68,9 @@ def save_model(path: str | Path, model: PoseModel) -> None:
         _write_state(file.create_group("histosc"), {"centers": model.histosc.codebook_.centers_})
         _write_state(file.create_group("gp"), model.gp.get_state())
         _write_state(file.create_group("mpgp"), model.mpgp.get_state())
+        if model.calibration is not None:
+            factors, unlike_above = model.calibration.factors, model.calibration.unlike_above
+            _write_state(file.create_group("calibration"), {"factors": factors, "unlike_above": unlike_above})
     with atomic_path(path) as temporary:
         temporary.write_bytes(content.getbuffer())
 
@@ -108,13 +114,14 @@ def _check_format(path: Path, file: Any) -> None:
 
 
 def _read(file: Any) -> PoseModel:
-    config = Config.model_validate_json(file.attrs["config"])
+    config = _config(json.loads(file.attrs["config"]))
     names, parents = (json.loads(file["skeleton"].attrs[key]) for key in ("names", "parents"))
     skeleton = Skeleton(tuple(map(str, names)), tuple(map(int, parents)))
     _expect_tree(skeleton)
     codebook = Codebook.from_centers(file["histosc"]["centers"][:], config.random_state)
     gp, mpgp = _read_state(file["gp"]), _read_state(file["mpgp"])
-    n_words, n_outputs = len(codebook.centers_), 3 * len(skeleton)
+    n_outputs = 3 * len(skeleton)
+    n_words = len(codebook.centers_) * (len(config.data.cameras) if config.data.views == "concatenated" else 1)
     mean_pose = file["mean_pose"][:]
     _expect("mean_pose", mean_pose, (len(skeleton), 3))
     for name, shape in {
@@ -134,9 +141,12 @@ def _read(file: Any) -> PoseModel:
         "y_scale": (n_outputs,),
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
-    # Added to MatchingPursuitGP later: older files have none.
+    # Added to MatchingPursuitGP later, and amplitudes to both: older files have none.
     for name in {"x_offset", "x_scale"} & set(mpgp):
         _expect(f"mpgp/{name}", mpgp[name], (n_words,))
+    for name, state in (("gp", gp), ("mpgp", mpgp)):
+        if "amplitude" in state:
+            _expect(f"{name}/amplitude", state["amplitude"], (n_outputs,))
     summary = json.loads(file.attrs["summary"])
     wrong = [key for key, kind in SUMMARY.items() if not isinstance(summary.get(key), kind)]
     if wrong:
@@ -148,15 +158,39 @@ def _read(file: Any) -> PoseModel:
             raise ValueError(f"{name}/y_scale must be positive")
         if not (state.get("x_scale", np.ones(1)) > 0).all():
             raise ValueError(f"{name}/x_scale must be positive")
+        if not (state.get("amplitude", np.ones(1)) > 0).all():
+            raise ValueError(f"{name}/amplitude must be positive")
     return PoseModel(
         config,
-        HistoSC.from_codebook(codebook, n_points=config.descriptor.n_points),
+        HistoSC.from_codebook(
+            codebook,
+            n_points=config.descriptor.n_points,
+            assignment=config.descriptor.assignment,
+            hellinger=config.descriptor.hellinger,
+        ),
         GBCDRegressor.from_state(gp),
         MatchingPursuitGP.from_state(mpgp),
         mean_pose,
         skeleton,
         summary,
+        _read_calibration(file["calibration"], n_outputs, gp["noise"]) if "calibration" in file else None,
     )
+
+
+def _config(content: Any) -> Config:
+    """The settings of a file, with what held before there was a setting."""
+    for section, values in BEFORE_THE_SETTING.items():
+        content[section] = values | content[section]
+    return Config.model_validate(content)
+
+
+def _read_calibration(group: Any, n_outputs: int, noise: float) -> Calibration:
+    state = _read_state(group)
+    factors, unlike_above = state["factors"], float(state["unlike_above"])
+    _expect("calibration/factors", factors, (n_outputs,))
+    if (factors < 0).any() or not unlike_above > 0:
+        raise ValueError("calibration has a factor or a variance below zero")
+    return Calibration(factors, float(noise), unlike_above)
 
 
 def _expect_tree(skeleton: Skeleton) -> None:

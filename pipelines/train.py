@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
+from pipelines.calibration import BLOCK_SECONDS, Calibration, calibrate
 from pipelines.config import Config
 from pipelines.features import N_WORKERS, Samples, extract
 from pipelines.model import Histograms, PoseModel, Poses
 from pipelines.progress import Reporter
+from pipelines.views import arrange_views
 from pose import HistoSC
 from pose.skeleton import HUMANEVA_15
 
@@ -68,20 +70,25 @@ class _Training:
                 self.config,
                 self.reporter,
                 stride=self.config.data.stride,
+                most=self.config.data.train_images,
                 masks=masks,
                 work=work,
             )
-        poses = samples.poses.reshape(len(samples), -1)
         with self._stage("codebook"):
             histosc = self._codebook(samples)
         with self._stage("histograms"):
             histograms = describe(histosc, samples, self.reporter, self.config.data.train_partition)
+        samples, histograms = arrange_views(samples, histograms, self.config.data)
+        poses = samples.poses.reshape(len(samples), -1)
         with self._stage("gp"):
             gp = self._fit_gp(histograms, poses, samples)
+        with self._stage("calibration"):
+            calibration = self._calibrate(gp, poses, samples)
         with self._stage("mpgp"):
             mpgp = self._fit_mpgp(gp, histograms, poses)
         mean_pose = samples.poses.mean(axis=0)
-        return PoseModel(self.config, histosc, gp, mpgp, mean_pose, HUMANEVA_15, self._summary(samples, gp, mpgp))
+        summary = self._summary(samples, gp, mpgp)
+        return PoseModel(self.config, histosc, gp, mpgp, mean_pose, HUMANEVA_15, summary, calibration)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -93,9 +100,7 @@ class _Training:
         settings = self.config.descriptor
         images = samples.edges[:: settings.codebook_stride]
         self.reporter.progress("codebook", 0, 1)
-        histosc = HistoSC(
-            settings.n_points, settings.n_words, random_state=self.config.random_state, n_jobs=N_WORKERS
-        ).fit(list(images))
+        histosc = new_histosc(self.config).fit(list(images))
         self.reporter.progress("codebook", 1, 1)
         self.reporter.say(f"codebook: {len(histosc.codebook_.centers_)} words from {len(images)} images")
         return histosc
@@ -127,19 +132,37 @@ class _Training:
     def _held_out_together(self, samples: Samples) -> tuple[str, NDArray[np.int64] | None]:
         """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
         settings = self.config.gp
-        n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
         if settings.hyperparameters == "marginal":
+            n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
             return "marginal", samples.time_blocks(n_frames, by_camera=True)
-        wanted = n_frames
-        while n_frames > 1 and len(np.unique(samples.time_blocks(n_frames))) < _FEWEST_BLOCKS:
-            n_frames //= 2
-        blocks = samples.time_blocks(n_frames)
-        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+        blocks = self._blocks(samples, settings.block_seconds, "hyperparameters")
+        if blocks is None:
             self.reporter.say("hyperparameters: too few instants to hold any out; by marginal likelihood instead")
             return "marginal", None
-        if n_frames < wanted:
-            self.reporter.say(f"hyperparameters: blocks of {n_frames} frames are held out, as the recordings are short")
         return "leave_group_out", blocks
+
+    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> NDArray[np.int64] | None:
+        """Labels (n,) of the time blocks of all cameras, shorter ones where these are too few; None if all are."""
+        n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
+        blocks = samples.time_blocks(n_frames)
+        while n_frames > 1 and len(np.unique(blocks)) < _FEWEST_BLOCKS:
+            n_frames //= 2
+            blocks = samples.time_blocks(n_frames)
+        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+            return None
+        if n_frames < wanted:
+            self.reporter.say(f"{purpose}: blocks of {n_frames} frames are held out, as the recordings are short")
+        return blocks
+
+    def _calibrate(self, gp: GBCDRegressor, poses: Poses, samples: Samples) -> Calibration | None:
+        blocks = self._blocks(samples, BLOCK_SECONDS, "standard deviations")
+        if blocks is None:
+            self.reporter.say("standard deviations: too few instants to hold any out; the model gives none")
+            return None
+        self.reporter.progress("standard deviations", 0, 1)
+        calibration = calibrate(gp, poses, blocks)
+        self.reporter.progress("standard deviations", 1, 1)
+        return calibration
 
     def _report_solve(self, entry: TraceEntry) -> None:
         """Progress on a logarithmic scale, as the gradient falls by a factor an iteration."""
@@ -191,6 +214,19 @@ class _Training:
             "n_regressors": len(mpgp.coef_),
             "seconds": self.seconds,
         }
+
+
+def new_histosc(config: Config) -> HistoSC:
+    """The descriptor of the settings, without words yet."""
+    settings = config.descriptor
+    return HistoSC(
+        settings.n_points,
+        settings.n_words,
+        random_state=config.random_state,
+        n_jobs=N_WORKERS,
+        assignment=settings.assignment,
+        hellinger=settings.hellinger,
+    )
 
 
 def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:

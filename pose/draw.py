@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.camera import Camera
+from pose.series import quality_words
 from pose.skeleton import Skeleton
 
 Image = NDArray[np.uint8]
@@ -18,11 +19,13 @@ SIDE_COLOURS: dict[str, Colour] = {"left": (0, 130, 230), "right": (178, 114, 0)
 CONTOUR_COLOUR: Colour = (115, 158, 0)
 PAPER: Colour = (250, 250, 250)
 INK: Colour = (60, 60, 60)
+WARNING: Colour = (0, 60, 190)
 _SOLE = 80.0  # mm from the ankle to the floor
 _PANEL_REACH = 1000.0  # mm from the root that a panel shows above and below
 _SUBPIXEL_BITS = 4
-_PLACING_STEPS = 20
-_NEAREST = 200.0  # mm between the camera and the foremost joint
+_FIT_STEPS = 6  # each leaves about a tenth of the error, of a person a few body lengths away
+_NEAREST = 500.0  # mm that a fitted pose stays in front of the camera
+_SPREAD = 0.3  # opacity of standard deviations
 
 
 def draw_contour(image: Image, mask: NDArray[np.uint8]) -> None:
@@ -62,46 +65,40 @@ def fit_to_silhouette(pose: FloatArray, mask: NDArray[np.uint8]) -> FloatArray:
     return np.stack([x, y], axis=1)
 
 
-def place_by_silhouette(pose: FloatArray, mask: NDArray[np.uint8], camera: Camera) -> FloatArray:
-    """Pixels (J, 2) of a root-relative pose in camera axes, projected through the camera.
+def fit_through_camera(pose: FloatArray, mask: NDArray[np.uint8], camera: Camera) -> FloatArray:
+    """Pixels (J, 2) of a root-relative pose in camera axes, where a calibrated camera would see it.
 
-    A single silhouette does not tell how far away the person is. The root is put where the projected joints, soles
-    included, are as high as the silhouette and stand at its height and mean column: as right as the pose's size is.
+    The silhouette tells where it stands: at the distance at which its height, soles included, is that of the mask, and
+    where its rows and mean column are the mask's. NaN where the lens model shows no point.
     """
-    target = fit_to_silhouette(pose, mask)
-    return _seen(camera, pose + root_by_pixels(pose, target, camera))
-
-
-def root_by_pixels(pose: FloatArray, target: FloatArray, camera: Camera) -> FloatArray:
-    """Where a root-relative pose in camera axes stands, (3,) mm in them, so that its projection is as `target` (J, 2).
-
-    As high, and with the same mean column and middle row; found by a few steps, each of which takes the projection
-    for a scaled orthographic one.
-    """
-    focal = np.array([camera.matrix[0, 0], camera.matrix[1, 1]])
-    height = max(np.ptp(target[:, 1]), 1.0)
-    depth = focal[1] * max(np.ptp(pose[:, 1]), 1.0) / height
-    root = np.array([0.0, 0.0, max(depth, _NEAREST - pose[:, 2].min())])
-    for _ in range(_PLACING_STEPS):
-        pixels = _seen(camera, pose + root)
-        off = _centre(target) - _centre(pixels)
-        root[:2] += off * root[2] / focal
-        root[2] = max(root[2] * np.ptp(pixels[:, 1]) / height, _NEAREST - pose[:, 2].min())
-    return root
-
-
-def _seen(camera: Camera, points: FloatArray) -> FloatArray:
-    """Pixels (J, 2) of points in the camera's own axes."""
-    return camera.project((points - camera.translation) @ camera.rotation)
-
-
-def _centre(pixels: FloatArray) -> FloatArray:
-    """Mean column and middle row."""
-    return np.array([pixels[:, 0].mean(), (pixels[:, 1].min() + pixels[:, 1].max()) / 2])
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    centre = np.average(columns, weights=(mask[:, columns] > 0).sum(axis=0))
+    # The soles are one more point: below the lowest joint.
+    points = np.concatenate([pose, pose[[pose[:, 1].argmax()]] + [0, _SOLE, 0]])
+    depth = camera.matrix[1, 1] * float(np.ptp(points[:, 1])) / max(rows[-1] - rows[0], 1)
+    place = np.array([0.0, 0.0, depth])
+    for _ in range(_FIT_STEPS):
+        pixels = camera.project(camera.rotate_to_world(points + place - camera.translation))
+        top, bottom = pixels[:, 1].min(), pixels[:, 1].max()
+        if not np.isfinite(pixels).all() or bottom <= top:
+            break
+        depth = max(place[2] * (bottom - top) / max(rows[-1] - rows[0], 1), _NEAREST - points[:, 2].min())
+        moved = np.array([centre - pixels[:-1, 0].mean(), (rows[0] + rows[-1] - top - bottom) / 2])
+        # A shift of the picture at the new depth; what the body itself covers of it scales along.
+        place[:2] = (place[:2] + moved * place[2] / np.diag(camera.matrix)[:2]) * depth / place[2]
+        place[2] = depth
+    return camera.project(camera.rotate_to_world(pose + place - camera.translation))
 
 
 def skeleton_panel(
-    pose: FloatArray | None, skeleton: Skeleton, size: tuple[int, int], *, axes: str, turn: float, title: str
+    pose: FloatArray | None,
+    skeleton: Skeleton,
+    size: tuple[int, int],
+    *,
+    axes: str,
+    turn: float,
+    title: str,
+    std: FloatArray | None = None,
 ) -> Image:
     """A (height, width, 3) view of a root-relative pose on paper, turned about the vertical.
 
@@ -118,6 +115,8 @@ def skeleton_panel(
         Degrees about the vertical.
     title : str
         Written into the upper left corner.
+    std : ndarray of shape (J, 3), optional
+        Standard deviations, mm: an ellipse of one about each joint.
     """
     height, width = size
     panel: Image = np.full((height, width, 3), PAPER, dtype=np.uint8)
@@ -125,12 +124,49 @@ def skeleton_panel(
     if pose is None:
         cv2.putText(panel, "no person", (12, height // 2), cv2.FONT_HERSHEY_SIMPLEX, 0.6, INK, 1, cv2.LINE_AA)
         return panel
-    right, down, forward = pose.T if axes == "camera" else (pose[:, 0], -pose[:, 2], pose[:, 1])
-    angle = np.deg2rad(turn)
     scale = height / (2 * _PANEL_REACH)
-    horizontal = np.cos(angle) * right + np.sin(angle) * forward
-    draw_skeleton(panel, np.stack([width / 2 + scale * horizontal, height / 2 + scale * down], axis=1), skeleton)
+    across, down = _seen_from(pose, axes, turn)
+    pixels = np.stack([width / 2 + scale * across, height / 2 + scale * down], axis=1)
+    if std is not None:
+        # Deviations of independent coordinates add up as squares; signs of the turn do not matter.
+        wide, high = np.sqrt(_seen_from(std**2, axes, turn, squared=True))
+        _draw_spread(panel, pixels, scale * np.stack([wide, high], axis=1), skeleton)
+    draw_skeleton(panel, pixels, skeleton)
     return panel
+
+
+def _seen_from(pose: FloatArray, axes: str, turn: float, *, squared: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Across and down, (J,) each, of points turned about the vertical; of variances where `squared`."""
+    right, down, forward = pose.T if axes == "camera" else (pose[:, 0], -pose[:, 2], pose[:, 1])
+    cosine, sine = np.cos(np.deg2rad(turn)), np.sin(np.deg2rad(turn))
+    if squared:
+        return cosine**2 * right + sine**2 * forward, np.abs(down)
+    return cosine * right + sine * forward, down
+
+
+def _draw_spread(image: Image, centres: FloatArray, reach: FloatArray, skeleton: Skeleton) -> None:
+    """Translucent ellipses with half axes `reach` (J, 2) into `image`."""
+    filled = image.copy()
+    for joint, (centre, axes) in enumerate(zip(centres, reach, strict=True)):
+        if np.isfinite(centre).all() and np.isfinite(axes).all() and axes.max() >= 1:
+            place, half = (tuple(np.round(v * 2**_SUBPIXEL_BITS).astype(int).tolist()) for v in (centre, axes))
+            colour = SIDE_COLOURS[skeleton.side(joint)]
+            cv2.ellipse(filled, place, half, 0, 0, 360, colour, -1, cv2.LINE_AA, _SUBPIXEL_BITS)
+    cv2.addWeighted(filled, _SPREAD, image, 1 - _SPREAD, 0, dst=image)
+
+
+def _write_quality(image: Image, flags: int) -> None:
+    """What may be wrong with a frame, on paper, into the lower left corner; nothing where it is good."""
+    if not flags:
+        return
+    text = ", ".join(quality_words(flags)).replace("_", " ")
+    size = 0.5
+    (width, height), below = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 1)
+    size *= min(1.0, (image.shape[1] - 24) / max(width, 1))  # narrow pictures get small letters
+    (width, height), below = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 1)
+    bottom = image.shape[0] - 12
+    cv2.rectangle(image, (6, bottom - height - 6), (18 + width, bottom + below), PAPER, -1)
+    cv2.putText(image, text, (12, bottom - 2), cv2.FONT_HERSHEY_SIMPLEX, size, WARNING, 1, cv2.LINE_AA)
 
 
 def overlay_frame(
@@ -139,6 +175,9 @@ def overlay_frame(
     pose: FloatArray | None,
     skeleton: Skeleton,
     axes: str,
+    *,
+    std: FloatArray | None = None,
+    quality: int = 0,
     camera: Camera | None = None,
 ) -> Image:
     """The picture with contour and skeleton, and beside it the pose from the front and from the side.
@@ -153,9 +192,13 @@ def overlay_frame(
         mm, relative to the root; None where no person was found.
     skeleton : Skeleton
     axes : str
-        ``"camera"`` or ``"world"``; a pose in the world's axes can be laid onto the picture with a camera only.
+        ``"camera"`` or ``"world"``; a pose in world axes can be laid onto the picture of a calibrated camera alone.
+    std : ndarray of shape (J, 3), optional
+        Standard deviations, mm, drawn into the views beside the picture.
+    quality : int
+        `pose.series.Quality` flags, written into the picture.
     camera : Camera, optional
-        Calibrated: the pose is then projected through it, from where it covers the silhouette.
+        The calibrated camera: with it the skeleton is projected as its lens does, without it scaled onto the mask.
 
     Returns
     -------
@@ -164,11 +207,11 @@ def overlay_frame(
     picture = image.copy()
     if mask is not None and mask.any():
         draw_contour(picture, mask)
-        if pose is not None and camera is not None:
-            seen = camera.rotate_to_camera(pose) if axes == "world" else pose
-            draw_skeleton(picture, place_by_silhouette(seen, mask, camera), skeleton)
-        elif pose is not None and axes == "camera":
-            draw_skeleton(picture, fit_to_silhouette(pose, mask), skeleton)
+        if pose is not None:
+            pixels = _onto_picture(pose, mask, axes, camera)
+            if pixels is not None:
+                draw_skeleton(picture, pixels, skeleton)
+    _write_quality(picture, quality)
     height, width = image.shape[:2]
     titles = (
         ("as the camera sees it", "turned by 90 degrees")
@@ -176,11 +219,21 @@ def overlay_frame(
         else ("along the world's y", "along its x")
     )
     panels = [
-        skeleton_panel(pose, skeleton, (height, columns), axes=axes, turn=turn, title=title)
+        skeleton_panel(pose, skeleton, (height, columns), axes=axes, turn=turn, title=title, std=std)
         for title, turn, columns in zip(titles, (0, 90), (width // 2, width - width // 2), strict=True)
     ]
     if pose is not None:
         for row, side in enumerate(("left", "right")):
             place = (12, height - 30 + 18 * row)
             cv2.putText(panels[0], side, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, SIDE_COLOURS[side], 1, cv2.LINE_AA)
+        if std is not None:
+            text, place = "ellipses: 1 std. dev.", (12, height - 12)
+            cv2.putText(panels[1], text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, INK, 1, cv2.LINE_AA)
     return np.concatenate([picture, *panels], axis=1)
+
+
+def _onto_picture(pose: FloatArray, mask: NDArray[np.uint8], axes: str, camera: Camera | None) -> FloatArray | None:
+    """Pixels of the joints, or None where nothing tells how the camera sees them."""
+    if camera is not None:
+        return fit_through_camera(pose if axes == "camera" else camera.rotate_to_camera(pose), mask, camera)
+    return fit_to_silhouette(pose, mask) if axes == "camera" else None

@@ -40,6 +40,9 @@ class HistoSC(TransformerMixin, BaseEstimator):
     assignment
         ``"hard"``: each shape context counts for its nearest word. ``"soft"``: it is shared out among the words near
         it, see :class:`pose.Codebook`.
+    hellinger
+        Take the square root of every entry of a histogram. The Euclidean distance of two such rows is sqrt(2) times the
+        Hellinger distance of the histograms: words that occur often no longer outweigh the others.
     random_state
         Seed of k-means.
     n_jobs
@@ -86,6 +89,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         binning: str = "hard",
         components: Components = "largest",
         assignment: str = "hard",
+        hellinger: bool = False,
     ) -> None:
         self.n_points = n_points
         self.n_words = n_words
@@ -100,6 +104,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         self.binning = binning
         self.components = components
         self.assignment = assignment
+        self.hellinger = hellinger
 
     @classmethod
     def from_codebook(cls, codebook: Codebook, **parameters: Any) -> Self:
@@ -152,10 +157,14 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return counts
 
     def histogram(self, image: Image) -> npt.NDArray[np.float64]:
-        """Histogram of one image: (n_words_,) float64, sums to 1. Raises as :meth:`describe` does."""
+        """Histogram of one image: (n_words_,) float64, sums to 1 (its squares, with `hellinger`).
+
+        Raises as :meth:`describe` does.
+        """
         if not hasattr(self, "codebook_"):
             raise NotFittedError("this HistoSC is not fitted: call fit(images) or HistoSC.from_codebook(codebook)")
-        return self.codebook_.histogram(self.describe(image), self.assignment)
+        counted = self.codebook_.histogram(self.describe(image), self.assignment)
+        return np.sqrt(counted) if self.hellinger else counted
 
     def _each(self, function: Callable[[Image], Floats], images: Iterable[Image]) -> Iterator[Floats]:
         """Apply a function to the images in order, `n_jobs` at a time, and say which image it failed on."""
@@ -260,7 +269,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        (n, n_words) float64; each row sums to 1.
+        (n, n_words) float64; each row sums to 1, its squares do with `hellinger`.
 
         Raises
         ------

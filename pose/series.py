@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntFlag
 
@@ -21,6 +22,37 @@ class Quality(IntFlag):
     UNLIKE_TRAINING = 8  #: the predictive variance is larger than on nearly all data that the model can know
 
 
+def quality_words(flags: int) -> tuple[str, ...]:
+    """The flags of a frame in words, ``("touches_border", "unlike_training")``; ``("good",)`` where there is none.
+
+    Raises
+    ------
+    ValueError
+        If there is no such flag.
+    """
+    unknown = int(flags) & ~sum(Quality)
+    if unknown or flags < 0:
+        raise ValueError(f"there are no quality flags {flags}")
+    return tuple(str(flag.name).lower() for flag in Quality(int(flags))) or ("good",)
+
+
+def quality_of_words(words: Iterable[str]) -> Quality:
+    """`quality_words` undone.
+
+    Raises
+    ------
+    ValueError
+        If a word is no flag.
+    """
+    flags = Quality.GOOD
+    for word in words:
+        if word.upper() not in Quality.__members__:
+            known = ", ".join(name.lower() for name in Quality.__members__)
+            raise ValueError(f"there is no quality flag {word!r}: {known}")
+        flags |= Quality[word.upper()]
+    return flags
+
+
 @dataclass(frozen=True, eq=False)
 class PoseSeries:
     """Joints over the frames of one video.
@@ -35,7 +67,8 @@ class PoseSeries:
         mm, relative to the root; NaN where no person was found.
     skeleton : Skeleton
     axes : str
-        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up).
+        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up), or either turned about its x until y points
+        up, ``"camera-y-up"`` and ``"world-y-up"``: see `pose.export.axes`.
     provenance : dict of str to str
         Where the numbers come from: model, video, version.
     std : ndarray of shape (n, J, 3), optional

@@ -169,7 +169,8 @@ class GaussianBackground:
         # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
         largest = np.where(np.ceil(largest) >= 255, 255, largest)
         bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
-        return np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        table: Mask = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        return table
 
     def _shadow_range(self) -> tuple[float, float]:
         """Brightness factors that are taken for shadow; an empty range where there are none."""

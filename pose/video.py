@@ -20,8 +20,9 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
+from pose._avi_frames import whole_frames
+from pose._timed_frames import timed_frames
 from pose.errors import DataError
-from pose.frame_numbers import FrameNumbering
 from pose.silhouette import as_mask
 
 Image = NDArray[np.uint8]
@@ -105,8 +106,8 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
     Warns
     -----
     UserWarning
-        If the file ends before the count it announces, or frames within it cannot be decoded, naming them. Those behind
-        them are numbered by their times.
+        If the file ends before the count it announces, or frames within it are damaged or lost, naming them; those
+        behind them keep their index.
     """
     path = Path(path)
     frames = _decode_stills(path) if path.is_dir() else _decode_video(path)
@@ -176,7 +177,6 @@ def _as_picture(mask: NDArray[np.bool_]) -> Image:
 
 _STILL_RATE = 60.0  # stills carry no clock; HumanEva's is 60 Hz
 _RATE_DENOMINATOR = 1001  # of television's rates
-_MOST_DECODERS = 64
 
 
 def list_stills(folder: Path) -> list[Path]:
@@ -221,8 +221,12 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
     """Pictures by number, ascending."""
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder")
+    try:
+        content = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
     stills: dict[int, Path] = {}
-    for path in sorted(folder.iterdir()):
+    for path in content:
         number = _still_number(path)
         if number is None:
             continue
@@ -236,7 +240,10 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
 
 def _read_still(path: Path, flags: int = cv2.IMREAD_COLOR) -> Image:
     # cv2.imread returns None in silence for paths it cannot encode, so the bytes are read here.
-    content = np.frombuffer(path.read_bytes(), np.uint8)
+    try:
+        content = np.frombuffer(path.read_bytes(), np.uint8)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     image = cv2.imdecode(content, flags) if content.size else None
     if image is None:
         raise DataError(f"{path}: is not a picture")
@@ -293,59 +300,22 @@ def _decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFram
         stream = _film(container)
         assert stream is not None
         stream.thread_type = "AUTO"
-        numbering = FrameNumbering(float(stream.average_rate or stream.guessed_rate or _STILL_RATE))
+        rate = float(stream.average_rate or stream.guessed_rate or _STILL_RATE)
+        pictures = (whole_frames if container.format.name == "avi" else timed_frames)(path, container, stream, rate)
         shape = None
         # One for all frames: to make the conversion's tables anew for each takes longer than to decode it.
         reformatter = VideoReformatter()
-        for frame in _pictures(container, stream, numbering):
-            place = numbering.place(float(frame.time) if frame.time is not None else None)
-            if place is None:
-                continue
-            if frame.is_corrupt:
-                numbering.damaged(place[0])
+        for index, time, frame in pictures:
             has_alpha = keep_alpha and any(part.is_alpha for part in frame.format.components)
             image = _upright(frame, reformatter, "bgra" if has_alpha else "bgr24")
-            shape = _same_shape(image, shape, f"{path}, frame {place[0] + 1}")
-            yield VideoFrame(*place, image)
-        if numbering.count == 0:
-            raise DataError(f"{path}: no frame could be decoded{numbering.reason}")
-        for lack in numbering.lacks(stream.frames):
-            warnings.warn(f"{path}: {lack}", stacklevel=3)
+            shape = _same_shape(image, shape, f"{path}, frame {index + 1}")
+            yield VideoFrame(index, time, image)
 
 
 def _film(container: av.container.InputContainer) -> av.VideoStream | None:
     """The first video stream that is no cover picture of a song."""
     films = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
     return films[0] if films else None
-
-
-def _pictures(
-    container: av.container.InputContainer, stream: av.VideoStream, numbering: FrameNumbering
-) -> Iterator[av.VideoFrame]:
-    """All pictures that can be decoded; what cannot is told to `numbering`, and the packets behind it are tried."""
-    packets = container.demux(stream)
-    while True:
-        try:
-            packet = next(packets)
-        except StopIteration:
-            return
-        except av.FFmpegError as error:
-            numbering.fault(str(error.strerror or error))
-            return
-        try:
-            yield from packet.decode()
-        except av.FFmpegError as error:
-            numbering.fault(str(error.strerror or error))
-        if packet.size:
-            continue
-        for _ in range(_MOST_DECODERS):  # a decoder for each core still holds a picture, or its fault
-            try:
-                yield from stream.codec_context.decode(None)
-                break
-            except av.EOFError:
-                break
-            except av.FFmpegError as error:
-                numbering.fault(str(error.strerror or error))
 
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:

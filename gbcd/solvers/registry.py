@@ -80,6 +80,26 @@ def get_solver(name: str) -> Solver:
         raise ValueError(f"There is no solver {name!r}: choose from {', '.join(sorted(SOLVERS))}.") from None
 
 
+def check_options(
+    solver: str, tol: object, block_size: object, max_passes: object, max_time: object, checkpoint_seconds: object
+) -> None:
+    """Refuse what `solve` refuses, for callers with something long to do before.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    get_solver(solver)
+    positive_number(tol, "tol")
+    positive_number(max_passes, "max_passes", infinite=True)
+    positive_number(checkpoint_seconds, "checkpoint_seconds")
+    if block_size is not None:
+        positive_integer(block_size, "block_size")
+    if max_time is not None:
+        positive_number(max_time, "max_time")
+
+
 def solve(
     system: KernelSystem,
     Y: npt.ArrayLike,
@@ -132,8 +152,9 @@ def solve(
     Raises
     ------
     ValueError
-        For an unknown solver, Y of another length or with NaN, limits that are not positive, a coef_init of another
-        shape or with NaN, or a checkpoint that is damaged or of another system or Y.
+        For an unknown solver, Y of another length, without columns or with NaN, limits that are not positive, a
+        coef_init of another shape or with NaN, a checkpoint that is damaged or of another system or Y, or a system
+        whose X has been changed.
 
     Warns
     -----
@@ -142,14 +163,10 @@ def solve(
     RuntimeWarning
         Where the checkpoint cannot be written (a full disk); the solve goes on.
     """
+    check_options(solver, tol, block_size, max_passes, max_time, checkpoint_seconds)
     chosen = get_solver(solver)
     outputs = as_outputs(Y, system.n)
-    tol = positive_number(tol, "tol")
-    if not max_passes > 0:
-        raise ValueError(f"max_passes must be positive, not {max_passes}.")
-    if block_size is not None:
-        block_size = positive_integer(block_size, "block_size")
-    max_time = None if max_time is None else positive_number(max_time, "max_time")
+    system.require_unchanged()
     start = None if coef_init is None else as_outputs(coef_init, system.n, "coef_init")
     if start is not None and start.shape != outputs.shape:
         raise ValueError(f"coef_init must have the {outputs.shape[1]} columns of Y, not {start.shape[1]}.")

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd._arrays import Float64Array, IntArray
+from gbcd._memory import available_memory
 from gbcd.solvers.saved import SavedCoefficients
 from gbcd.system import KernelSystem
 
@@ -44,6 +45,9 @@ class TraceEntry:
     active: IntArray | None = None
     coef: Float64Array | None = field(default=None, compare=False)
 
+
+HARD_NOISE = 1e-5
+"""Beside k(x, x): below it iterative solvers take many passes."""
 
 Callback = Callable[[TraceEntry], "bool | None"]
 """Called after every iteration; returning True stops the solve."""
@@ -179,6 +183,11 @@ class Progress:
         return time.perf_counter() - self._started
 
     @property
+    def seconds_left(self) -> float:
+        """Until the time runs out, infinite without a limit."""
+        return self._max_time - self.seconds
+
+    @property
     def passes(self) -> float:
         """Passes over Kbar, counted in columns where K is kept and costs no evaluations."""
         return max(self.evaluations / self.system.n**2, self.columns_used / self.system.n)
@@ -229,7 +238,7 @@ class Progress:
             self.save()
             warnings.warn(
                 f"{solver}: the gradient's infinity norm is {norm:.3g} after {len(self.trace)} iterations and "
-                f"{self.passes:.1f} passes, above the tolerance {self.tol * self._unit:.3g} ({self._why()}).",
+                f"{self.passes:.1f} passes, above the tolerance {self.tol * self._unit:.3g} ({self._why(solver)}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -266,9 +275,20 @@ class Progress:
         # One factor after the other: their product may overflow alone.
         return (self._start_objective + objective(alpha, G, self.Y)) * self._unit * self._unit
 
-    def _why(self) -> str:
+    def _why(self, solver: str) -> str:
         if self.stopped:
             return "the callback stopped it"
+        size, available = 8 * self.system.n**2, available_memory()
+        fits = solver != "cholesky" and (available is None or size <= available)
+        direct = f"solver='cholesky', whose factor takes {max(size / 1e6, 0.1):,.1f} MB, or " if fits else ""
         if self.seconds >= self._max_time:
-            return f"the time of {self._max_time:.3g} s ran out"
-        return "raise max_passes, the tolerance or the noise"
+            reason = f"the time of {self._max_time:.3g} s ran out"
+            hard = self.system.noise < HARD_NOISE * float(self.system.diag().max())
+            return (
+                f"{reason}; the noise {self.system.noise:.3g} makes it hard: try {direct}a larger one"
+                if hard
+                else reason
+            )
+        if solver == "cholesky":
+            return "this is the rounding of float64: raise the tolerance or the noise"
+        return f"try {direct}a larger noise, max_passes or tolerance"

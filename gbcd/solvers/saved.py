@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from gbcd._arrays import Float64Array, positive_number
+from gbcd._arrays import Float64Array
 from gbcd.checkpoint import Checkpoint, fingerprint
 from gbcd.system import KernelSystem
 
@@ -37,13 +37,13 @@ class SavedCoefficients:
     def __init__(
         self, checkpoint: str | os.PathLike[str] | Checkpoint, seconds: float, system: KernelSystem, Y: Float64Array
     ) -> None:
-        self._seconds = positive_number(seconds, "checkpoint_seconds")
+        self._seconds = float(seconds)
         self._file = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         kernel = system.kernel
         self._mark = fingerprint(
             system.X, type(kernel).__qualname__, kernel.n_features, kernel.log_parameters, system.noise, Y
         )
-        held = self._file.load(SECTION, self._mark)
+        held = self._file.load(SECTION, self._mark, {"alpha": Y.shape})
         self.found: Float64Array | None = None if held is None else held["alpha"]
         self._next = time.perf_counter() + self._seconds
 

@@ -13,13 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbcd._arrays import Float64Array, IntArray, group_labels, positive_integer, standardisation
-from gbcd._hyperparameters import Request, find_hyperparameters
+from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
 from gbcd._threads import thread_count
 from gbcd._tiles import kernel_product, worker_limit
 from gbcd._training_data import new_inputs, refuse_weights, training_data
 from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import Objective
 from gbcd.scaling import InputScaling, input_scale, scaled
+from gbcd.search import Objective
 
 logger = logging.getLogger(__name__)
 
@@ -129,6 +129,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         self.kernel_, self.noise_, self.hyperparameters_ = find_hyperparameters(
             request, rows, targets, labels, rng, None
         )
+        self.amplitude_ = fitted_amplitude(self.hyperparameters_, targets.shape[1])
         count = min(wanted, len(rows))
         if count < wanted:
             logger.info("%s: %d regressors are clipped to the %d rows there are", type(self).__name__, wanted, count)
@@ -147,7 +148,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return_std : bool
             Also return the standard deviation of the latent function, the noise not included.
         include_noise : bool
-            Make it that of a new observation instead: sqrt(std^2 + noise_ y_scale_^2).
+            Make it that of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
 
         Returns
         -------
@@ -174,7 +175,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         if include_noise:
             variance = variance + self.noise_
         # A constant output is known: its coefficients are zero.
-        units = np.where((self.coef_ != 0).any(axis=0), self.y_scale_, 0.0)
+        units = np.where((self.coef_ != 0).any(axis=0), np.sqrt(self.amplitude_) * self.y_scale_, 0.0)
         return mean, self._shaped(np.sqrt(variance)[:, None] * units)
 
     def scale_inputs(self, X: Float64Array) -> Float64Array:
@@ -195,6 +196,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return {
             "gamma": self.kernel_.gamma,
             "noise": float(self.noise_),
+            "amplitude": self.amplitude_,
             "regressors": self.regressors_,
             "active": self.active_,
             "coef": self.coef_,
@@ -213,7 +215,8 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         state : dict
-            One without ``x_offset`` and ``x_scale`` is of a model that took its inputs as they were.
+            One without ``x_offset`` and ``x_scale`` is of a model that took its inputs as they were, one without
+            ``amplitude`` of a model with unit amplitudes.
         **parameters
             Constructor parameters, for another `fit`.
         """
@@ -229,6 +232,7 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         for name in ("regressors", "coef", "x_offset", "x_scale", "y_mean", "y_scale"):
             value = state[name] if name in state else unscaled[name]
             setattr(model, f"{name}_", np.ascontiguousarray(value, dtype=np.float64))
+        model.amplitude_ = stored_amplitude(state)
         model.n_features_in_ = d
         return model
 

@@ -7,10 +7,10 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, IntArray, positive_integer
+from gbcd._arrays import Float64Array, IntArray, centre, positive_integer
 from gbcd.kernels import Kernel
-from gbcd.likelihood import Objective
 from gbcd.scaling import InputScaling
+from gbcd.search import Objective
 from gbcd.solvers.cholesky import CholeskyFactor
 from gbcd.sparse.base import N_REGRESSORS, SparseGP
 from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, select_regressors
@@ -41,7 +41,9 @@ class SubsetOfData(SparseGP):
     ----------
     kernel_ : Kernel
     noise_ : float
-        sigma^2 of the standardised outputs.
+        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
+    amplitude_ : array (q,)
+        As in `GBCDRegressor`.
     active_ : int array (p,)
         The training rows taken, sorted.
     regressors_ : array (p, d)
@@ -106,7 +108,9 @@ class SubsetOfRegressors(SparseGP):
     ----------
     kernel_ : Kernel
     noise_ : float
-        sigma^2 of the standardised outputs.
+        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
+    amplitude_ : array (q,)
+        As in `GBCDRegressor`.
     active_ : int array (p,)
         Rows of the training inputs that became regressors, sorted.
     regressors_ : array (p, d)
@@ -140,7 +144,7 @@ class SubsetOfRegressors(SparseGP):
     def _solve(self, X: Float64Array, Y: Float64Array) -> int:
         fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
         self.coef_, self._factors = fit.coef, [fit.root, fit.factor]
-        self._origin = X.mean(axis=0)
+        self._origin = centre(X)
         return fit.kernel_evaluations
 
     def _variance(self, points: Float64Array) -> Float64Array:
@@ -211,7 +215,9 @@ class MatchingPursuitGP(SubsetOfRegressors):
     ----------
     kernel_ : Kernel
     noise_ : float
-        sigma^2 of the standardised outputs.
+        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
+    amplitude_ : array (q,)
+        As in `GBCDRegressor`.
     active_ : int array (p,)
         Rows of the training inputs that became regressors, in the order chosen: fewer than asked for where the others
         only copy them.

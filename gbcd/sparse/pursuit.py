@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray
+from gbcd._arrays import Float64Array, FloatArray, IntArray, centre
 from gbcd._blas import divide, divide_vector
 from gbcd._tiles import blas_threads, parallel, spans
 from gbcd.kernels import Kernel
@@ -268,8 +268,9 @@ class _Pursuit:
     def __init__(self, X: Float64Array, Y: Float64Array, kernel: Kernel, noise: float, n_regressors: int) -> None:
         self.chosen: list[int] = []
         self.kernel_evaluations = 0
-        self._X, self._Y, self._kernel, self._noise, self._capacity = X, Y, kernel, noise, n_regressors
-        self._origin = X.mean(axis=0)
+        self._X, self._Y, self._noise, self._capacity = X, Y, noise, n_regressors
+        self._origin = centre(X)
+        self._kernel = kernel.for_inputs(X, self._origin)
         self._diagonal = kernel.diagonal(X)
         self._set_dtype(np.float32)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray
+from gbcd._arrays import Float64Array, FloatArray, IntArray, centre
 from gbcd._blas import subtract_product, subtract_square
 from gbcd._dense import cholesky_in_place, cholesky_solve, divide_in_halves
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
@@ -72,7 +72,8 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
         Where the noise is below the rounding of V'V, with the noise that was used.
     """
     n, p = len(X), len(active)
-    origin = X.mean(axis=0)
+    origin = centre(X)
+    kernel = kernel.for_inputs(X[active], origin)
     K_pp = kernel_matrix(kernel, X[active], X[active], origin).astype(np.float64, copy=False)
     np.fill_diagonal(K_pp, kernel.diagonal(X[active]))
     root, _ = _jittered_cholesky(K_pp, JITTER * float(np.max(np.diagonal(K_pp))))
@@ -121,6 +122,7 @@ def divided_squares(
     factors : arrays (p, p)
         Lower triangles F_1, F_2 and so on.
     """
+    kernel = kernel.for_inputs(regressors, origin)
     columns = kernel.column_features(regressors, origin, np.float64)
     squares = np.empty(len(points))
 

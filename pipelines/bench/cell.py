@@ -117,12 +117,15 @@ class Row:
     missing : str
         Why not.
     comparisons : tuple of Comparison
+    quoted : dict
+        Measures of a row that others have measured; `missing` says where they are from.
     """
 
     labels: tuple[str, ...]
     cell: Cell | None
     missing: str = ""
     comparisons: tuple[Comparison, ...] = ()
+    quoted: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from pipelines.bench.cell import Column, Row, Size, Table
-from pipelines.bench.pictures import panels, say_nothing_measured
+from pipelines.bench.pictures import legend_below, panels, say_nothing_measured
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.results import Results
 from pipelines.bench.rows import Rows
@@ -14,6 +14,7 @@ SAMPLES = {"full": 10_000, "quick": 1_500}
 INPUTS, NEIGHBOURS = 100, 50
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 SYSTEMS = {"outputs": "means, Kbar alpha = y", "kernel": "a variance, Kbar z = k_*"}
+DRAWN = ("near", "far", "near_share", "far_share")
 CORRELATE = "pipelines.bench.traces:correlate_neighbours"
 
 
@@ -47,11 +48,12 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
                 Column("above 0.5", "far_share_strong", ".0%"),
             ),
             tuple(rows),
-            f"Of the courses of two gradients, {INPUTS} inputs each with its {NEIGHBOURS} nearest neighbours by the "
-            "kernel's distance, and with as many inputs drawn at random. Shares: of the whole gradient's norm at each "
-            "iteration, as all gradients fall together. Where neighbours' gradients go together, a block of the "
-            "largest takes many variables that say the same, as the paper says. Of a variance all courses are one fall "
-            "from the first step on: there the shares alone tell anything.",
+            "Kbar is K + σ²I, k_* the column of a test sample. Correlations are of the courses of two gradients, "
+            f"{INPUTS} inputs each with its {NEIGHBOURS} nearest neighbours by the kernel's distance, and with as many "
+            "inputs drawn at random. Shares: of the whole gradient's norm at each iteration, as all gradients fall "
+            "together. Where neighbours' gradients go together, a block of the largest takes many variables that say "
+            "the same, as the paper says. Of a variance all courses are one fall from the first step on: there the "
+            "shares alone tell anything.",
         )
     ]
 
@@ -76,6 +78,5 @@ def draw(tables: list[Table], results: Results) -> Figure:
             axis.set(title=f"{row.labels[0]}, {row.labels[2]}", xlim=(-1, 1), ylabel="density of pairs")
             axis.set(xlabel=f"correlation of two {words} over 50 iterations")
             say_nothing_measured(axis)
-            if arrays:
-                axis.legend(frameon=False, loc="upper left", fontsize=8)
+    legend_below(figure)
     return figure

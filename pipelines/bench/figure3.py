@@ -5,14 +5,23 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from pipelines.bench.cell import Column, Row, Size, Table
-from pipelines.bench.figure2 import FOLLOW, above_minimum, course_of, follow_parameters, lowest_objective
+from pipelines.bench.figure2 import (
+    FOLLOW,
+    OBJECTIVE,
+    SECONDS,
+    above_minimum,
+    course_of,
+    follow_parameters,
+    lowest_objective,
+)
 from pipelines.bench.methods import BLOCKS, METHODS
-from pipelines.bench.pictures import few_markers, panels, say_nothing_measured
+from pipelines.bench.pictures import few_markers, legend_below, panels, say_nothing_measured
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.results import Results
 from pipelines.bench.rows import ITERATIONS, PASSES, Rows
 
 SAMPLES = {"full": 10_000, "quick": 3_000}
+DRAWN = ("iteration", "norm", "objective")
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 
 
@@ -35,7 +44,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
                 Column("objective", "objective", ".4f"),
             ),
             tuple(rows),
-            "Stopped when they arrive, or as in Figure 2.",
+            f"{OBJECTIVE} Stopped when they arrive, or after {SECONDS[size]:g} s.",
         )
     ]
 
@@ -48,18 +57,17 @@ def draw(tables: list[Table], results: Results) -> Figure:
         above, norm = axes[2 * place : 2 * place + 2]
         rows = [row for row in tables[0].rows if row.labels[:2] == problem]
         courses = {row.labels[2]: course_of(row, results) for row in rows}
-        lowest = lowest_objective(rows, results)
+        minimum = lowest_objective(rows, results)
         for solver in BLOCKS:
             method = METHODS[solver]
             course = courses.get(method.name, {})
             if course:
-                few_markers(above, course["iteration"], above_minimum(course, lowest), method.label, method.colour)
+                few_markers(above, *above_minimum(course, "iteration", minimum), method.label, method.colour)
                 few_markers(norm, course["iteration"], course["norm"], method.label, method.colour)
         above.set(ylabel="f(alpha) above its minimum", title=f"{problem[0]}, n = {problem[1]}: objective")
         norm.set(ylabel="largest |gradient|", title="gradient norm")
         for axis in (above, norm):
             axis.set(xlabel="iterations", yscale="log")
             say_nothing_measured(axis)
-    if problems and axes[0].has_data():
-        axes[0].legend(frameon=False)
+    legend_below(figure)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,5 +48,7 @@ def _memory() -> str:
 
 def _blas() -> str:
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    # OpenCV brings one of its own, where it is loaded; where none is in a package's folder, it is the system's.
+    pools = [pool for pool in pools if {"numpy", "scipy"} & set(re.split(r"\W", pool["filepath"]))] or pools
     names = {f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', 'unknown')})" for pool in pools}
     return ", ".join(sorted(names))

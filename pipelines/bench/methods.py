@@ -29,7 +29,7 @@ METHODS = {
     "smo": Method("SMO", "SMO", "#b07aa1"),
     "bcdc": Method("BCDC", "BCDC (cyclic blocks)", "#4e79a7"),
     "bcdg": Method("BCDG", "BCDG (gradient blocks)", "#f28e2b"),
-    "gbcd-paper": Method("Algorithm 2", "GBCD (the paper's Algorithm 2)", "#d62728"),
+    "gbcd-paper": Method("Algorithm 2", "Algorithm 2", "#d62728"),
     "gbcd": Method("gbcd", "gbcd (this library)", "#2ca02c"),
     "pcg": Method("pcg", "pcg (RPCholesky, this library)", "#17becf"),
 }

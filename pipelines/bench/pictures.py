@@ -33,8 +33,20 @@ def say_nothing_measured(axis: Axes) -> None:
         axis.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axis.transAxes, color="0.5")
 
 
+def legend_below(figure: Figure, columns: int = 6) -> None:
+    """Explain all panels once, below them, where no curve runs; nothing where nothing is drawn."""
+    shown = {
+        label: handle for axis in figure.axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    if shown:
+        figure.legend(
+            shown.values(), shown.keys(), loc="outside lower center", ncols=min(columns, len(shown)), frameon=False
+        )
+
+
 def few_markers(axis: Axes, x: np.ndarray, y: np.ndarray, label: str, colour: str) -> None:
-    """Draw a curve whose last point is marked: where a method arrived, or was stopped."""
+    """Draw a curve through what is known, its last point marked: where a method arrived, or was stopped."""
+    x, y = x[np.isfinite(y)], y[np.isfinite(y)]
     if len(x) == 0:
         return
     axis.plot(x, y, label=label, color=colour, linewidth=1.6)

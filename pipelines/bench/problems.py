@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ WORDS = 400
 """Shape contexts that a HistoSC histogram counts."""
 
 HYPERPARAMETERS = "hyperparameters.json"
+
+RESERVED = (*SIMULATED, "histosc_like")
+"""Names of problems that are made here; a file of that name would be taken for one."""
 
 
 @dataclass(frozen=True)
@@ -66,23 +70,32 @@ class Catalogue:
     fits : Path
         A JSON file for parameters that had to be fitted.
     reporter : Reporter
+        Is told, as a fault, of every file that is left out.
     """
 
     def __init__(self, folder: Path | None, fits: Path, reporter: Reporter) -> None:
-        self._folder, self._fits, self._reporter = folder, fits, reporter
+        self.folder, self._fits, self._reporter = folder, fits, reporter
         self._known: dict[str, dict[str, Any]] = {}
         self._rows: dict[str, int] = {}
+        self._missing: dict[str, str] = {}
+        found = [] if folder is None else names(folder)
+        self._names = [name for name in found if name not in RESERVED and name != "histosc"]
+        for name in found:
+            if name in RESERVED:
+                reporter.fault(f"{folder}: the file {name} has the name of a problem that is made here; rename it")
 
     @property
     def names(self) -> list[str]:
-        """The regression problems of the folder."""
-        return [] if self._folder is None else [name for name in names(self._folder) if name != "histosc"]
+        """The regression problems of the folder, those that cannot be used included."""
+        return self._names
 
     def missing(self, name: str) -> str:
         """Return what keeps this problem from being drawn, nothing if it can be."""
-        if name in SIMULATED or (self._folder is not None and find(self._folder, _file_stem(name)) is not None):
+        if name in SIMULATED:
             return ""
-        return f"needs --data with {_file_stem(name)}.npz, .csv or .mat"
+        if name not in self._missing:
+            self._missing[name] = self._look_up(name)
+        return self._missing[name]
 
     def most(self, name: str, share: float) -> int:
         """Return this share of a file's rows; of a problem that can be drawn at any size, there is no such number.
@@ -92,10 +105,7 @@ class Catalogue:
         DataError
             If it is not what it should be.
         """
-        if self._folder is None or self.missing(name):
-            raise DataError(f"{name}: {self.missing(name)}")
-        if name not in self._rows:
-            self._rows[name] = len(_read(self._folder, name)[0])
+        self._require(name)
         return int(share * self._rows[name])
 
     def specify(self, name: str, n: int) -> dict[str, Any]:
@@ -108,14 +118,30 @@ class Catalogue:
         """
         if name in SIMULATED:
             return {"name": name, "n": n, "gamma": list(SIMULATED[name].gamma), "noise": SIMULATED[name].noise}
-        if self._folder is None or self.missing(name):
-            raise DataError(f"{name}: {self.missing(name)}")
-        if name not in self._known:
-            digest = hashlib.sha256(_source(self._folder, name).read_bytes()).hexdigest()[:16]
-            self._known[name] = {"digest": digest, **self._hyperparameters(self._folder, name, digest)}
+        self._require(name)
         return {"name": name, "n": n, **self._known[name]}
 
-    def _hyperparameters(self, folder: Path, name: str, digest: str) -> dict[str, Any]:
+    def _require(self, name: str) -> None:
+        if self.missing(name):
+            raise DataError(f"{name}: {self.missing(name)}")
+
+    def _look_up(self, name: str) -> str:
+        """Learn what there is to know of a file, and return what is wrong with it."""
+        folder, stem = self.folder, _file_stem(name)
+        try:
+            if folder is None or (path := find(folder, stem)) is None:
+                return f"needs --data with {stem}.npz, .csv or .mat"
+            X, Y = _read(folder, name)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+            self._known[name] = {"digest": digest, **self._hyperparameters(folder, name, digest, X, Y)}
+            self._rows[name] = len(X)
+        except DataError as error:
+            self._reporter.fault(str(error))
+            # Tables are for others, who do not know this folder.
+            return str(error).replace(f"{folder}{os.sep}", "").replace(f"{folder}: ", "")
+        return ""
+
+    def _hyperparameters(self, folder: Path, name: str, digest: str, X: FloatArray, Y: FloatArray) -> dict[str, Any]:
         given = _read_hyperparameters(folder / HYPERPARAMETERS).get(name)
         if given is not None:
             return {"gamma": given["gamma"], "noise": given["noise"]}
@@ -124,10 +150,15 @@ class Catalogue:
         fitted = _read_hyperparameters(self._fits)
         if name not in fitted or fitted[name].get("digest") != digest:
             self._reporter.say(f"{name}: fitting gamma and noise, which {folder / HYPERPARAMETERS} does not give")
-            X, Y = _read(folder, name)
-            fit = fit_hyperparameters(
-                StandardScaler().fit_transform(X), StandardScaler().fit_transform(Y), random_state=0
-            )
+            try:
+                fit = fit_hyperparameters(
+                    StandardScaler().fit_transform(X),
+                    StandardScaler().fit_transform(Y),
+                    random_state=0,
+                    fit_amplitude=False,  # the paper's kernel has none
+                )
+            except ValueError as error:
+                raise DataError(f"{_source(folder, name)}: gamma and noise cannot be fitted ({error})") from error
             gamma = [float(f"{value:.6g}") for value in np.exp(fit.kernel.log_parameters)]
             fitted[name] = {"gamma": gamma, "noise": float(f"{fit.noise:.6g}"), "digest": digest}
             with atomic_path(self._fits) as temporary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -83,7 +84,7 @@ class MeasuringProcess:
         self._log.seek(0)
         self._log.truncate()
         return subprocess.Popen(
-            [sys.executable, "-m", "pipelines.bench.worker"],
+            [sys.executable, "-m", "pipelines.bench.worker", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -30,6 +30,12 @@ OUTPUT_HEADING = re.compile(r"y\d*|target\d*", re.IGNORECASE)
 LAYOUTS = {"sarcos_inv": (21, 21)}
 """Files of one matrix whose last column is not the output: how many columns are inputs, and which is the output."""
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""How far a column may reach: the squares of others vanish or overflow."""
+
+DIGITS = 1e-10
+"""Of its size that a column must vary by: less is rounding, and scaling would leave it as it is."""
+
 MAX_NAMED = 3
 """Faults of one kind that a message names."""
 
@@ -82,11 +88,13 @@ def read_samples(path: Path, constants: bool = False) -> Samples:
     Raises
     ------
     DataError
-        If it cannot be read, or with all that is wrong in it: values that are no numbers, columns that are constant,
-        fewer than two rows.
+        If it cannot be read, or with all that is wrong in it: values that are no numbers or too large to square,
+        columns that are constant or nearly so, fewer than two rows.
     """
     try:
         X, Y = {".npz": _read_npz, ".csv": _read_csv, ".mat": _read_mat}[path.suffix](path)
+    except DataError:
+        raise  # a ValueError too, but it has said all
     except UNREADABLE as error:
         raise DataError(f"{path}: cannot be read as {path.suffix[1:]} ({' '.join(str(error).split())})") from error
     faults = _faults(X, Y, constants)
@@ -96,7 +104,8 @@ def read_samples(path: Path, constants: bool = False) -> Samples:
 
 
 def _read_npz(path: Path) -> Samples:
-    with np.load(path, allow_pickle=False) as held:
+    # Opened here, as NumPy leaves a file open that is no whole archive.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
         return _named(path, {name: held[name] for name in held.files})
 
 
@@ -125,9 +134,12 @@ def _named(path: Path, held: dict[str, np.ndarray]) -> Samples:
         Y = Y.T
     if X.ndim != 2 or Y.ndim not in (1, 2) or len(X) != len(Y):
         raise DataError(f"{path}: X {X.shape} and {outputs} {Y.shape} must have the same rows")
-    texts = [name for name, values in (("X", X), (outputs, Y)) if not np.issubdtype(values.dtype, np.number)]
-    if texts:
-        raise DataError(f"{path}: {' and '.join(texts)} must hold numbers")
+    real = (np.integer, np.floating)
+    others = [
+        name for name, values in (("X", X), (outputs, Y)) if not any(np.issubdtype(values.dtype, kind) for kind in real)
+    ]
+    if others:
+        raise DataError(f"{path}: {' and '.join(others)} must hold real numbers")
     return X.astype(np.float64), Y.astype(np.float64).reshape(len(X), -1)
 
 
@@ -170,7 +182,11 @@ def _split(lines: list[str]) -> list[list[str]]:
     delimiter = next((mark for mark in ",;\t" if mark in first), None)
     if delimiter is None:
         return [line.split() for line in lines]
-    return [[cell.strip() for cell in cells] for cells in csv.reader(lines, delimiter=delimiter)]
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        return [[cell.strip() for cell in cells] for cells in reader]
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from error
 
 
 def _number(cell: str) -> float | None:
@@ -193,10 +209,27 @@ def _faults(X: FloatArray, Y: FloatArray, constants: bool) -> list[str]:
                 f"{len(lost)} values of {name} are not finite, the first in row {row + 1}, column {column + 1}"
             )
             continue
-        if constants:
-            continue
-        constant = np.flatnonzero(np.ptp(values, axis=0) == 0)
-        faults += [f"column {column + 1} of {name} is constant: remove it" for column in constant[:MAX_NAMED]]
+        large = np.argwhere(np.abs(values) > LARGEST)
+        if len(large):
+            row, column = large[0]
+            faults.append(
+                f"{len(large)} values of {name} are beyond {LARGEST:g}, the first in row {row + 1}, column {column + 1}"
+            )
+        elif not constants:
+            faults += _narrow_columns(name, values)
+    return faults
+
+
+def _narrow_columns(name: str, values: FloatArray) -> list[str]:
+    """Return what is wrong with columns that do not vary, or by too little to be scaled."""
+    spans = np.ptp(values, axis=0)
+    faults = []
+    for column in np.flatnonzero(spans <= np.maximum(SMALLEST, DIGITS * np.abs(values).max(axis=0)))[:MAX_NAMED]:
+        where = f"column {column + 1} of {name}"
+        if spans[column] == 0:
+            faults.append(f"{where} is constant: remove it")
+        else:
+            faults.append(f"{where} varies by {spans[column]:.1g} alone: take off its mean, or choose another unit")
     return faults
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as ScreenTable
@@ -19,9 +20,14 @@ LIMIT_MARK = "/"
 UNKNOWN = "–"
 
 LEGEND = (
-    "How to read the tables: CPU s are the seconds of all threads together. A pass is n² kernel evaluations; one half "
-    "serves where symmetry does. Peak MB is what the work added to the process at most. The residual is the infinity "
-    f"norm of (K + σ²I)α − y, in float64. {LIMIT_MARK} stands for what the time limit ended."
+    "How to read the tables: s are seconds of the work named alone: kernel and noise were given or fitted before, and "
+    "the search for them is not in any table. CPU s are those of all threads together. A pass is n² kernel "
+    "evaluations; one half serves where symmetry does. Peak MB is what the work added to the process at most. The "
+    "residual is the infinity norm of (K + σ²I)α − y, in float64. RMSE is sqrt(mean (prediction − output)²) over test "
+    "samples, in standard deviations of the output (the paper's eq. 16); of variances v, rel. RMSE is "
+    "sqrt(mean (v − v_Cholesky)² / mean v_Cholesky²) (its eq. 17). Algorithm 2 is the paper's method (the solver "
+    f"gbcd-paper), gbcd this library's. {LIMIT_MARK} stands for what the time limit ended. The paper is Bo and "
+    "Sminchisescu (UAI 2008)."
 )
 
 
@@ -118,23 +124,27 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def write_markdown(path: Path, results: list[dict[str, Any]]) -> None:
-    """Write all benchmarks' tables to one file.
+class Section(Protocol):
+    """What RESULTS.md shows of a benchmark: `StoredResults` is one."""
 
-    Parameters
-    ----------
-    path : Path
-    results : list of dict
-        As `read_results` returns them.
-    """
+    benchmark: str
+    size: str
+    version: str
+    machine: dict[str, str]
+    figure: str
+    tables: list[Sheet]
+
+
+def write_markdown(path: Path, results: Sequence[Section]) -> None:
+    """Write all benchmarks' tables to one file."""
     parts = ["# Benchmarks", LEGEND]
     for held in results:
-        command = f"pose bench {held['benchmark']} --size {held['size']}"
-        machine = ", ".join(f"{name} {value}" for name, value in held["machine"].items())
-        parts.append(f"## {held['benchmark']}, {held['size']}")
-        parts.append(f"`{command}`, version {held['version']}; {machine}.")
-        if held["figure"] and (path.parent / held["figure"]).is_file():
-            parts.append(f"![{held['benchmark']}]({held['figure']})")
-        parts += [markdown_table(Sheet(**table)) for table in held["tables"]]
+        command = f"pose bench {held.benchmark} --size {held.size}"
+        machine = ", ".join(f"{name} {value}" for name, value in held.machine.items())
+        parts.append(f"## {held.benchmark}, {held.size}")
+        parts.append(f"`{command}`, version {held.version}; {machine}.")
+        if held.figure and (path.parent / held.figure).is_file():
+            parts.append(f"![{held.benchmark}]({held.figure})")
+        parts += [markdown_table(table) for table in held.tables]
     with atomic_path(path) as temporary:
         temporary.write_text("\n\n".join(parts) + "\n")

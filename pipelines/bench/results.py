@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from pipelines.bench.cell import Cell, FloatArray, Row, Run, Table, Value
+from pipelines.bench.reading import UNREADABLE
 from pipelines.bench.report import Sheet, sheet
+from pipelines.bench.stored import FORMAT, check_columns, read_results
 from pipelines.errors import UsageError
 from pipelines.files import atomic_path
-from pose.errors import DataError
-
-FORMAT = 2
-KEYS = {"benchmark", "size", "version", "machine", "figure", "tables", "cells"}
 
 
 class Results:
@@ -78,27 +77,57 @@ class Results:
 
     def _load(self) -> None:
         held = read_results(self.path)
-        if any(held[key] != value for key, value in self._heading.items()):
+        if any(getattr(held, key) != value for key, value in self._heading.items()):
             raise UsageError(
                 f"{self.path}: holds results of another version or machine; --overwrite replaces them, --out goes "
                 f"elsewhere"
             )
-        try:
-            for entry in held["cells"]:
-                self.put(Cell(entry["task"], entry["parameters"]), [Run(**run) for run in entry["runs"]])
-        except (TypeError, KeyError) as error:
-            raise _damaged(self.path) from error
+        for entry in held.cells:
+            self.put(Cell(entry.task, entry.parameters), entry.runs)
+
+    def check(self, tables: list[Table]) -> None:
+        """Raise a `DataError` if numbers of these tables were read as something else."""
+        check_columns(self.path, tables, {key: runs for key, (_, runs) in self._cells.items()})
 
     def arrays(self, cell: Cell) -> dict[str, FloatArray]:
-        """Return the arrays that the first measurement of a cell found, none where there are none."""
+        """Return the arrays that the first measurement of a cell found, none where there are none that can be read."""
         path = self.arrays_path(cell)
         if not path.is_file() or not self.runs(cell):
             return {}
-        with np.load(path, allow_pickle=False) as held:
-            return {name: np.asarray(values, dtype=np.float64) for name, values in held.items()}
+        try:
+            # Opened here, as NumPy leaves a file open that is no whole archive.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+                return {name: np.asarray(values, dtype=np.float64) for name, values in held.items()}
+        except UNREADABLE:
+            return {}  # as if they were not there: `lost` finds them
+
+    def lost(self, tables: list[Table], drawn: Sequence[str]) -> set[str]:
+        """Return the keys of the cells whose first measurement is here while arrays that it found are not.
+
+        Parameters
+        ----------
+        tables : list of Table
+            Whose comparisons need arrays.
+        drawn : sequence of str
+            The arrays that the picture needs of every cell.
+        """
+        needed: dict[str, tuple[Cell, set[str]]] = {}
+        for row in (row for table in tables for row in table.rows if row.cell is not None):
+            assert row.cell is not None
+            needed.setdefault(row.cell.key, (row.cell, set()))[1].update(drawn)
+            for comparison in row.comparisons:
+                for cell in (row.cell, comparison.reference):
+                    needed.setdefault(cell.key, (cell, set()))[1].add(comparison.array)
+        return {
+            key
+            for key, (cell, names) in needed.items()
+            if (runs := self.runs(cell)) and runs[0].outcome == "done" and not names <= set(self.arrays(cell))
+        }
 
     def summary(self, row: Row) -> Run | None:
         """Return the medians of a row's measurements, or how it failed; None where nothing is known yet."""
+        if row.quoted:
+            return Run("done", 0.0, {**row.quoted, "remark": row.missing})
         if row.cell is None:
             return Run("unavailable", 0.0, remark=row.missing)
         runs = self.runs(row.cell)
@@ -136,25 +165,3 @@ def spreads(runs: list[Run]) -> dict[str, Value]:
         if len(values) > 1 and not isinstance(first, bool):
             found[f"{name} mean"], found[f"{name} deviation"] = statistics.mean(values), statistics.stdev(values)
     return found
-
-
-def read_results(path: Path) -> dict[str, Any]:
-    """Return what a results file holds.
-
-    Raises
-    ------
-    DataError
-        If it is none, or of another format.
-    """
-    try:
-        held = json.loads(path.read_text())
-        known = held["format"] == FORMAT and set(held) >= KEYS
-    except (ValueError, TypeError, KeyError):
-        known = False
-    if not known:
-        raise _damaged(path)
-    return dict(held)
-
-
-def _damaged(path: Path) -> DataError:
-    return DataError(f"{path}: not a results file of this version; --overwrite replaces it")

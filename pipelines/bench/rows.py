@@ -44,11 +44,11 @@ class Rows:
         return min(n, self.catalogue.most(problem, MAX_SHARE)) if there else n
 
     def row(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
-        """Return the row with the problem and n before the labels; none where it is to be left out."""
+        """Return the row with the problem and n, 0 if unknown, before the labels; none where it is to be left out."""
         missing = self.catalogue.missing(problem)
         if missing and self.quick:
             return []
-        labels = (problem, f"{n:,}", *labels)
+        labels = (problem, f"{n:,}" if n else "–", *labels)
         if missing:
             return [Row(labels, None, missing)]
         specified = self.catalogue.specify(problem, n)

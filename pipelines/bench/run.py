@@ -11,17 +11,20 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from pipelines.bench import figure1, figure2, figure3, figure4, solvers, table2, table3, table4
+from pipelines.bench import figure1, figure2, figure3, figure4, shapes, solvers, table2, table3, table4, table5
 from pipelines.bench.cell import Cell, Run, Size, Table
+from pipelines.bench.lock import locked
 from pipelines.bench.machine import describe_machine
 from pipelines.bench.pictures import save_figure
 from pipelines.bench.problems import Catalogue
 from pipelines.bench.process import MeasuringProcess
 from pipelines.bench.report import Sheet, write_markdown
-from pipelines.bench.results import Results, read_results
+from pipelines.bench.results import Results
+from pipelines.bench.stored import StoredResults, read_results
 from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
+from pose.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -35,23 +38,57 @@ class Benchmark:
     tables : callable
     draw : callable or None
         Makes the picture of what has been measured.
+    drawn : tuple of str
+        The arrays of each cell that it needs.
+    prepare : callable or None
+        Makes, in the folder of results, the folder of data that the cells get, from the one that was given.
+    lacks : callable
+        Takes the folder of data; returns what it needs to make any sense and does not find there.
     """
 
     summary: str
     tables: Callable[[Size, Catalogue], list[Table]]
     draw: Callable[[list[Table], Results], Figure] | None = None
+    drawn: tuple[str, ...] = ()
+    prepare: Callable[[Size, Path, Path | None, Reporter], Path] | None = None
+    lacks: Callable[[Path | None], str] = lambda folder: ""  # noqa: ARG005
 
 
 BENCHMARKS: dict[str, Benchmark] = {
     "table2": Benchmark("training time and test error of dense solvers", table2.tables),
     "table3": Benchmark("predictive variances: time and error", table3.tables),
     "table4": Benchmark("sparse approximations against the exact process, on full training sets", table4.tables),
-    "figure1": Benchmark("correlation of the gradients of neighbours", figure1.tables, figure1.draw),
-    "figure2": Benchmark("gradient norm, objective and test error against time", figure2.tables, figure2.draw),
-    "figure3": Benchmark("gradient norm and objective against iterations", figure3.tables, figure3.draw),
+    "table5": Benchmark("poses from silhouettes: MPGP and the exact process", table5.tables, prepare=table5.prepare),
+    "figure1": Benchmark("correlation of the gradients of neighbours", figure1.tables, figure1.draw, figure1.DRAWN),
+    "figure2": Benchmark(
+        "gradient norm, objective and test error against time", figure2.tables, figure2.draw, figure2.DRAWN
+    ),
+    "figure3": Benchmark("gradient norm and objective against iterations", figure3.tables, figure3.draw, figure3.DRAWN),
     "figure4": Benchmark("training time against the number of samples", figure4.tables, figure4.draw),
     "solvers": Benchmark("all solvers: kernel passes, time, memory, exactness", solvers.tables),
+    "shapes": Benchmark("retrieval of the MPEG-7 silhouettes", shapes.tables, lacks=shapes.lacks),
 }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to.
+
+    Attributes
+    ----------
+    sheets : list of Sheet
+        The tables.
+    failed : int
+        Cells whose measurement failed.
+    left_out : list of str
+        Faults of data sets and results that others went on without; they have been reported.
+    """
+
+    sheets: list[Sheet]
+    failed: int
+    left_out: list[str]
+
+
 SIZES: dict[str, Size] = {"full": "full", "quick": "quick"}
 ALL = "all"
 
@@ -69,7 +106,7 @@ def run_benchmark(
     repeat: int = 1,
     limit: float = 1800.0,
     overwrite: bool = False,
-) -> tuple[list[Sheet], int]:
+) -> Outcome:
     """Measure what has not been measured yet; write NAME-SIZE.json and RESULTS.md in `out` after each measurement.
 
     Parameters
@@ -92,29 +129,58 @@ def run_benchmark(
 
     Returns
     -------
-    list of Sheet
-        The tables.
-    int
-        How many cells failed.
+    Outcome
 
     Raises
     ------
     UsageError
         For a request that cannot be.
     DataError
-        For data or results that cannot be read or written.
+        For data or results that cannot be read or written. Of all benchmarks the others go on, and it is a fault.
     """
     _check(name, size, data, repeat, limit, out)
     out.mkdir(parents=True, exist_ok=True)
+    noting = _Noting(reporter)
     sheets: list[Sheet] = []
     failed = 0
-    for each in BENCHMARKS if name == ALL else [name]:
-        # Quick ones share a process: starting one takes longer than most of their cells.
-        with MeasuringProcess(fresh=size == "full") as process:
-            session = _Session(each, SIZES[size], Catalogue(data, out / FITS, reporter), out, overwrite)
-            failed += session.measure(process, reporter, data, repeat, limit)
-        sheets += session.sheets
-    return sheets, failed
+    with locked(out):
+        for each in _asked_for(name, data, reporter):
+            try:
+                folder = _prepared(each, SIZES[size], out, data, noting, alone=name != ALL)
+                session = _Session(each, SIZES[size], Catalogue(folder, out / FITS, noting), out, overwrite)
+            except (DataError, UsageError) as error:
+                if name != ALL:
+                    raise
+                noting.fault(str(error))
+                continue
+            # Quick ones share a process: starting one takes longer than most of their cells.
+            with MeasuringProcess(fresh=size == "full") as process:
+                failed += session.measure(process, noting, folder, repeat, limit)
+            sheets += session.sheets
+    return Outcome(sheets, failed, noting.faults)
+
+
+class _Noting:
+    """A reporter that remembers the faults, and tells each once: each benchmark of all finds them anew."""
+
+    def __init__(self, inner: Reporter) -> None:
+        self.say, self.progress, self._tell = inner.say, inner.progress, inner.fault
+        self.faults: list[str] = []
+
+    def fault(self, text: str) -> None:
+        """Tell and remember."""
+        if text not in self.faults:
+            self.faults.append(text)
+            self._tell(text)
+
+
+def _prepared(name: str, size: Size, out: Path, data: Path | None, reporter: Reporter, alone: bool) -> Path | None:
+    """The folder of data that a benchmark's cells get."""
+    prepare = BENCHMARKS[name].prepare
+    if prepare is None:
+        return data
+    # Among all others the folder holds what most of them take, data sets for regression.
+    return prepare(size, out, data if alone or (data is not None and table5.is_tree(data)) else None, reporter)
 
 
 class _Session:
@@ -132,6 +198,7 @@ class _Session:
         }
         self._results = Results(out / f"{name}-{size}.json", heading, overwrite)
         self._tables = self._benchmark.tables(size, catalogue)
+        self._results.check(self._tables)
 
     @property
     def sheets(self) -> list[Sheet]:
@@ -144,23 +211,32 @@ class _Session:
         """Measure what is missing, and return how many cells failed."""
         results = self._results
         cells = _cells(self._tables)
+        lost = results.lost(self._tables, self._benchmark.drawn)
         for done, (what, cell) in enumerate(cells):
             reporter.progress("cells", done, len(cells))
             runs = [run for run in results.runs(cell) if _still_holds(run, limit)]
+            if cell.key in lost:
+                arrays = results.arrays_path(cell)
+                reporter.say(f"{what}: {arrays.parent.name}/{arrays.name} is gone or damaged: measured again")
+                runs[0] = _measure(process, cell, data, 0, limit, arrays)
+                self._keep(what, cell, runs, runs[0], reporter)
             while len(runs) < repeat and all(run.outcome == "done" for run in runs):
                 runs.append(_measure(process, cell, data, len(runs), limit, results.arrays_path(cell)))
-                reporter.say(f"{what}: {_in_words(runs[-1])}")
-                results.put(cell, runs)
-                self._write()
+                self._keep(what, cell, runs, runs[-1], reporter)
         reporter.progress("cells", len(cells), len(cells))
         if self._benchmark.draw is not None:
             save_figure(self._benchmark.draw(self._tables, results), self._picture)
-        self._write()
+        self._write(reporter)
         return sum(any(run.outcome == "error" for run in results.runs(cell)) for _, cell in cells)
 
-    def _write(self) -> None:
+    def _keep(self, what: str, cell: Cell, runs: list[Run], last: Run, reporter: Reporter) -> None:
+        reporter.say(f"{what}: {_in_words(last)}")
+        self._results.put(cell, runs)
+        self._write(reporter)
+
+    def _write(self, reporter: Reporter) -> None:
         self._results.write(self._tables)
-        _write_report(self._results.path.parent)
+        _write_report(self._results.path.parent, reporter)
 
 
 def _check(name: str, size: str, data: Path | None, repeat: int, limit: float, out: Path) -> None:
@@ -176,6 +252,18 @@ def _check(name: str, size: str, data: Path | None, repeat: int, limit: float, o
         raise UsageError(f"--limit {limit:g}: must be a number of seconds above 0")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: is a file, a folder is needed")
+
+
+def _asked_for(name: str, data: Path | None, reporter: Reporter) -> list[str]:
+    """Return the benchmarks to run: of all, those that have what they need."""
+    lacking = {each: lack for each in BENCHMARKS if (lack := BENCHMARKS[each].lacks(data))}
+    if name == ALL:
+        for each, lack in lacking.items():
+            reporter.say(f"{each}: left out, {lack}")
+        return [each for each in BENCHMARKS if each not in lacking]
+    if name in lacking:
+        raise UsageError(f"{name}: {lacking[name]}")
+    return [name]
 
 
 def _cells(tables: list[Table]) -> list[tuple[str, Cell]]:
@@ -209,7 +297,12 @@ def _in_words(run: Run) -> str:
     return f"{run.measures['seconds']:.1f} s" if run.outcome == "done" else run.remark
 
 
-def _write_report(out: Path) -> None:
-    """Write RESULTS.md from all benchmarks that have results here."""
-    files = [out / f"{name}-{size}.json" for size in SIZES for name in BENCHMARKS]
-    write_markdown(out / REPORT, [read_results(path) for path in files if path.exists()])
+def _write_report(out: Path, reporter: Reporter) -> None:
+    """Write RESULTS.md from all benchmarks that have results here; those that cannot be read are a fault."""
+    held: list[StoredResults] = []
+    for path in (out / f"{name}-{size}.json" for size in SIZES for name in BENCHMARKS):
+        try:
+            held += [read_results(path)] if path.exists() else []
+        except DataError as error:
+            reporter.fault(str(error))
+    write_markdown(out / REPORT, held)

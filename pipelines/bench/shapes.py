@@ -1,15 +1,11 @@
 """Retrieval of the MPEG-7 silhouettes: what the descriptor is worth on shapes that are no people.
 
-``python -m pipelines.bench.shapes FOLDER``, with the 1,400 pictures of MPEG-7 CE-Shape-1 part B (70 classes of 20,
-``bat-1.png`` and so on) in the folder. Half an hour on two cores, most of it for ``shape_context_distance``, which
-``--every 35`` applies to two classes alone.
+The folder of data holds the 1,400 pictures of MPEG-7 CE-Shape-1 part B (70 classes of 20), ``bat-1.png`` and so on.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +14,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.errors import UsageError
+from pipelines.bench.cell import Cell, Column, Finding, Job, Parameters, Row, Size, Table, Value
+from pipelines.bench.problems import Catalogue
+from pipelines.bench.rows import TIME
 from pose import HistoSC, ShapeContext, shape_context_distances, trace_edges
 from pose.contours import EdgePoints
 from pose.errors import DataError
@@ -28,11 +26,20 @@ from pose.silhouette import as_mask
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-BELONGIE_BULLS_EYE = 0.7651
-"""Belongie, Malik and Puzicha (2002), all 70 classes, with alignment by thin-plate splines and an appearance cost."""
-EVERY = 3
-"""The classes matched point by point: every third in alphabetical order, 24 of 70."""
+PICTURES = "*-*.png"
+
+EVERY = {"full": 1, "quick": 7}
+"""Of the classes in alphabetical order, every so-many-th is used."""
+EVERY_MATCHED = {"full": 3, "quick": 14}
+"""And as many are matched point by point, which takes long: 24 of 70, or 5."""
 MATCHED_POINTS = 100
+WARM_UP_SHAPES = 3
+
+ROTATIONS = ("absolute", "tangent")
+HISTOGRAMS, MATCHING = (f"pipelines.bench.shapes:{name}" for name in ("compare_histograms", "match_points"))
+
+BELONGIE: dict[str, Value] = {"shapes": 1400, "bulls_eye": 0.7651}
+"""Belongie, Malik and Puzicha (2002), all 70 classes, with alignment by thin-plate splines and an appearance cost."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ def read_shapes(folder: Path) -> Shapes:
     DataError
         If the folder has no such pictures, one cannot be read, or a class has fewer than two.
     """
-    paths = sorted(folder.glob("*-*.png"))
+    paths = sorted(folder.glob(PICTURES))
     if not paths:
         raise DataError(f"{folder}: no pictures named CLASS-NUMBER.png")
     masks = []
@@ -97,51 +104,121 @@ def bulls_eye(distances: Floats, labels: Labels) -> float:
     return float((np.array(found) / sizes).mean())
 
 
-def histogram_distances(edges: Sequence[EdgePoints], rotation: str, n_jobs: int) -> Floats:
+def histogram_distances(edges: Sequence[EdgePoints], rotation: str, n_jobs: int, seed: int = 0) -> Floats:
     """Chi-square distances between HistoSC histograms, of words learnt from the same shapes, their classes unseen."""
-    histograms = HistoSC(rotation=rotation, n_jobs=n_jobs).fit_transform(edges)
+    histograms = HistoSC(rotation=rotation, n_jobs=n_jobs, random_state=seed).fit_transform(edges)
     return chi_square_costs(histograms, histograms)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, one line a method."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.shapes", description=__doc__)
-    parser.add_argument("folder", type=Path, help="the pictures of MPEG-7 CE-Shape-1 part B")
-    parser.add_argument("--every", type=int, default=EVERY, help="match every k-th class point by point (default 3)")
-    parser.add_argument("--jobs", type=int, default=2, help="threads")
-    options = parser.parse_args(arguments)
-    if options.every < 1:
-        raise UsageError(f"--every {options.every}: must be at least 1")
-    shapes = read_shapes(options.folder)
-    subset = np.flatnonzero(shapes.labels % options.every == 0)
-    names = shapes.classes[:: options.every]
-    print(f"{len(shapes.masks)} shapes of {len(shapes.classes)} classes; subset: {len(subset)} of {', '.join(names)}")
-    print(f"{'':46}{'shapes':>7}{'nearest neighbour':>19}{'bulls-eye':>11}{'seconds':>9}")
-    dense = [trace_edges(mask) for mask in shapes.masks]
-    sparse = [trace_edges(shapes.masks[k], MATCHED_POINTS) for k in subset]
-    labels = shapes.labels[subset]
-    for rotation in ("absolute", "tangent"):
-        start = time.perf_counter()
-        table = histogram_distances(dense, rotation, options.jobs)
-        _line(f"HistoSC histograms, {rotation}", table, shapes.labels, start)
-        _line(f"HistoSC histograms, {rotation}, subset", table[np.ix_(subset, subset)], labels, start)
-    for rotation in ("absolute", "tangent"):
-        start = time.perf_counter()
-        table = shape_context_distances(
-            sparse, context=ShapeContext(rotation=rotation), flips=True, n_jobs=options.jobs
-        )
-        _line(f"shape_context_distance, {rotation}, subset", table, labels, start)
-    print(f"{'Belongie et al. 2002, with alignment':46}{1400:7d}{'':19}{BELONGIE_BULLS_EYE:10.2%}")
+def lacks(folder: Path | None) -> str:
+    """Return what the benchmark needs, nothing where it is there."""
+    if folder is not None and any(folder.glob(PICTURES)):
+        return ""
+    return "needs --data with the pictures of MPEG-7 CE-Shape-1 part B, CLASS-NUMBER.png (bat-1.png and so on)"
 
 
-def _line(name: str, distances: Floats, labels: Labels, start: float) -> None:
-    nearest, score = nearest_neighbour_accuracy(distances, labels), bulls_eye(distances, labels)
-    print(f"{name:46}{len(labels):7d}{nearest:18.2%}{score:11.2%}{time.perf_counter() - start:10.0f}", flush=True)
+def tables(size: Size, catalogue: Catalogue) -> list[Table]:
+    """Return the table of all shapes, and that of those that are matched point by point too.
+
+    Raises
+    ------
+    DataError
+        As `read_shapes`, or where there is no folder.
+    """
+    folder = catalogue.folder
+    if folder is None:
+        raise DataError(f"shapes: {lacks(folder)}")
+    shapes = read_shapes(folder)
+    shared = {"pictures": _digest(folder), "every": EVERY[size], "every_matched": EVERY_MATCHED[size]}
+    by_histogram, by_points = (
+        [Row((method, rotation), Cell(task, shared | {"rotation": rotation})) for rotation in ROTATIONS]
+        for method, task in (("HistoSC histograms", HISTOGRAMS), ("points matched", MATCHING))
+    )
+    literature = Row(("Belongie et al. (2002)", "–"), None, "as published", quoted=BELONGIE)
+    scores = "Nearest: the share of shapes whose nearest other one is of their class. Bull's-eye: how much of a class "
+    return [
+        Table(
+            f"Retrieval among {_in_words(shapes, EVERY[size])}",
+            ("method", "rotation"),
+            (Column("shapes", "shapes", ",.0f"), *_scores(""), *TIME),
+            (*by_histogram, literature),
+            f"{scores}is among the nearest 2 x its size, the shape itself included. The words are learnt from the "
+            "shapes themselves, their classes unseen; rotation: shape contexts as they stand, or along the tangent. "
+            "Belongie et al. match points, and align the shapes by thin-plate splines first.",
+        ),
+        Table(
+            f"Retrieval among {_in_words(shapes, EVERY_MATCHED[size])}",
+            ("method", "rotation"),
+            (Column("shapes", "matched shapes", ",.0f"), *_scores("matched "), *TIME),
+            (*by_histogram, *by_points),
+            f"Every {EVERY_MATCHED[size]}th class of the alphabet. Histograms: those of the first table, with its "
+            f"seconds. Points: shape_context_distances of {MATCHED_POINTS} points, mirrored too.",
+        ),
+    ]
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except (DataError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+def compare_histograms(parameters: Parameters, data: Path | None, seed: int) -> Job[Floats]:
+    """Score HistoSC: `pictures` (a digest), `every`, `every_matched`, `rotation`."""
+    shapes = _drawn(parameters, data, parameters["every"])
+    edges = [trace_edges(mask) for mask in shapes.masks]
+
+    def run(some: Sequence[EdgePoints]) -> Floats:
+        return histogram_distances(some, parameters["rotation"], n_jobs=-1, seed=seed)
+
+    def check(distances: Floats) -> Finding:
+        matched = np.flatnonzero(_taken(shapes, parameters["every_matched"]))
+        few = distances[np.ix_(matched, matched)]
+        return Finding(_measures("", distances, shapes.labels) | _measures("matched ", few, shapes.labels[matched]))
+
+    run(edges[:WARM_UP_SHAPES])
+    return Job(lambda: run(edges), check)
+
+
+def match_points(parameters: Parameters, data: Path | None, seed: int) -> Job[Floats]:  # noqa: ARG001 - a `Task`
+    """Score `shape_context_distances`: `pictures` (a digest), `every_matched`, `rotation`."""
+    shapes = _drawn(parameters, data, parameters["every_matched"])
+    edges = [trace_edges(mask, MATCHED_POINTS) for mask in shapes.masks]
+    context = ShapeContext(rotation=parameters["rotation"])
+
+    def run(some: Sequence[EdgePoints]) -> Floats:
+        return shape_context_distances(some, context=context, flips=True, n_jobs=-1)
+
+    run(edges[:WARM_UP_SHAPES])
+    return Job(lambda: run(edges), lambda distances: Finding(_measures("matched ", distances, shapes.labels)))
+
+
+def _drawn(parameters: Parameters, folder: Path | None, every: int) -> Shapes:
+    """Return the shapes of some classes; their labels stay those of all."""
+    if folder is None or _digest(folder) != parameters["pictures"]:
+        raise DataError("shapes: the pictures are not what they were when this run began")
+    shapes = read_shapes(folder)
+    taken = _taken(shapes, every)
+    return Shapes([shapes.masks[k] for k in np.flatnonzero(taken)], shapes.labels[taken], shapes.classes)
+
+
+def _taken(shapes: Shapes, every: int) -> NDArray[np.bool_]:
+    return np.asarray(shapes.labels % every == 0)
+
+
+def _in_words(shapes: Shapes, every: int) -> str:
+    return f"{_taken(shapes, every).sum():,} shapes of {len(shapes.classes[::every])} classes"
+
+
+def _measures(prefix: str, distances: Floats, labels: Labels) -> dict[str, Value]:
+    return {
+        f"{prefix}shapes": len(labels),
+        f"{prefix}nearest": nearest_neighbour_accuracy(distances, labels),
+        f"{prefix}bulls_eye": bulls_eye(distances, labels),
+    }
+
+
+def _scores(prefix: str) -> tuple[Column, Column]:
+    return Column("nearest", f"{prefix}nearest", ".1%"), Column("bull's-eye", f"{prefix}bulls_eye", ".1%")
+
+
+def _digest(folder: Path) -> str:
+    """Return what tells these pictures from others."""
+    found = hashlib.sha256()
+    for path in sorted(folder.glob(PICTURES)):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""``python -m pipelines.bench.worker``: measurements, one after the other.
+"""``python -m pipelines.bench.worker PARENT``: measurements, one after the other, as long as the process PARENT lives.
 
 A request is a line of JSON on the standard input with `task`, `parameters`, `data`, `seed` and `arrays` (where arrays
 go). The answer is lines of JSON: {"event": "started"}, {"event": "solved"} and {"event": "answer", ...}.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -20,6 +22,9 @@ from pipelines.bench.cell import Task, UnavailableError
 from pipelines.bench.memory import PeakMemory
 
 Tell = Callable[..., None]
+
+PR_SET_PDEATHSIG = 1
+"""prctl(2): the signal for when the thread that started this process ends."""
 
 
 def measure(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -54,8 +59,28 @@ def answer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
         return {"outcome": "error", "remark": f"{type(error).__name__}: {error}"}
 
 
+def end_with(parent: int) -> None:
+    """End this process when its parent ends, killed even, whatever it is doing: it would spoil the next run's times."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it was quicker
+            os._exit(1)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """End this process soon after its parent has changed; a call that holds the interpreter comes first."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
     """Answer the requests until there are no more."""
+    end_with(int(sys.argv[1]))
     # What libraries print must not be taken for events.
     with os.fdopen(os.dup(1), "w") as channel:
         os.dup2(2, 1)

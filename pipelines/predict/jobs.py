@@ -24,6 +24,7 @@ from pose.camera import Camera
 from pose.errors import DataError
 from pose.export import read_hdf5
 from pose.series import PoseSeries, Quality
+from pose.smoothing import smooth
 from pose.video import probe
 
 
@@ -64,6 +65,8 @@ class _Request:
     frames: FrameRange
     settings: dict[str, Any]
     camera: Camera | None
+    with_std: bool
+    smoothed: bool
     overlay: bool
     overwrite: bool
     reporter: Reporter
@@ -83,6 +86,8 @@ def predict_videos(
     model_name: str,
     frames: FrameRange | None = None,
     camera: Camera | None = None,
+    with_std: bool = False,
+    smoothed: bool = False,
     overlay: bool = False,
     overwrite: bool = False,
 ) -> list[Report]:
@@ -104,6 +109,10 @@ def predict_videos(
         Which frames; all by default.
     camera : Camera, optional
         Calibrated, for the overlay.
+    with_std : bool
+        Standard deviations too, and whether silhouettes are unlike those of the training set.
+    smoothed : bool
+        Smooth the poses over time (`pose.smoothing.smooth`), which needs standard deviations.
     overlay : bool
         Make a video with contour and skeleton too.
     overwrite : bool
@@ -126,8 +135,11 @@ def predict_videos(
     _check_names(jobs)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file, a folder is needed for the results")
-    settings = {**frames.settings(), **scene.settings()}
-    request = _Request(model, model_name, scene, frames, settings, camera, overlay, overwrite, reporter)
+    _check_deviations(model, with_std, smoothed)
+    settings = {**frames.settings(), **scene.settings(), "std": with_std, "smooth": smoothed}
+    request = _Request(
+        model, model_name, scene, frames, settings, camera, with_std, smoothed, overlay, overwrite, reporter
+    )
     if not overwrite:
         _check_outputs(jobs, request)
     scene.prepare(model.config)
@@ -136,6 +148,13 @@ def predict_videos(
     except OSError as error:
         raise DataError(f"{out}: cannot be made ({error.strerror or error})") from error
     return [_attempt(video, outputs, request) for video, outputs in jobs.items()]
+
+
+def _check_deviations(model: PoseModel, with_std: bool, smoothed: bool) -> None:
+    if smoothed and not with_std:
+        raise UsageError("smoothing weighs frames by their standard deviations: leave out --no-std")
+    if with_std and model.calibration is None:
+        raise UsageError("the model holds no calibrated standard deviations: train it again, or --no-std")
 
 
 def _check_names(jobs: dict[Path, Outputs]) -> None:
@@ -198,12 +217,12 @@ def _predict(video: Path, outputs: Outputs, request: _Request) -> tuple[Literal[
     kept = None if request.overwrite else kept_results(outputs, run)
     if kept is not None and (outputs.overlay.exists() or not request.overlay):
         return "kept", kept
-    with Journal(outputs.journal, run, len(request.model.skeleton), with_std=False) as journal:
+    with Journal(outputs.journal, run, len(request.model.skeleton), with_std=request.with_std) as journal:
         # Again, under the lock: another run on the same output may have finished it meanwhile.
         series = kept = None if request.overwrite else kept_results(outputs, run)
         if series is None:
             _fill(journal, video, request)
-            write_results(outputs, _series(journal, video, request.model, provenance))
+            write_results(outputs, _series(journal, video, request, provenance))
             outputs.overlay.unlink(missing_ok=True)  # of older results
             series = read_hdf5(outputs.hdf5)  # not the journal's pages, which go now
         journal.discard()
@@ -219,7 +238,7 @@ def _fill(journal: Journal, video: Path, request: _Request) -> None:
     total = request.frames.count(info.announced_frames)
     if len(journal):
         request.reporter.say(f"{video.name}: goes on behind the first {len(journal)} frames")
-    batches = stream(video, request.model, request.scene, request.frames, len(journal))
+    batches = stream(video, request.model, request.scene, request.frames, request.with_std, len(journal))
     try:
         while True:
             try:
@@ -237,9 +256,9 @@ def _fill(journal: Journal, video: Path, request: _Request) -> None:
         raise DataError(f"{video}: ends before frame {request.frames.start} (from 0), where --start begins")
 
 
-def _series(journal: Journal, video: Path, model: PoseModel, provenance: dict[str, str]) -> PoseSeries:
-    """All results, mapped from the journal."""
-    records = journal.records()
+def _series(journal: Journal, video: Path, request: _Request, provenance: dict[str, str]) -> PoseSeries:
+    """All results, mapped from the journal, smoothed on request."""
+    records, model = journal.records(), request.model
     series = PoseSeries(
         records["frame"],
         records["time"],
@@ -247,10 +266,11 @@ def _series(journal: Journal, video: Path, model: PoseModel, provenance: dict[st
         model.skeleton,
         model.axes,
         dict(provenance),
+        std=records["std"] if request.with_std else None,
         quality=records["quality"].astype(np.int64),
     )
     if not series.found.any():
         journal.discard()
         raise DataError(f"{video}: no person in any of its {len(records)} frames; is the background of this camera?")
     warn_of_coverage(video, sum(map(is_too_large, records["coverage"].tolist())), len(records))
-    return series
+    return smooth(series) if request.smoothed else series

@@ -43,23 +43,28 @@ def write_overlay(
     info = probe(video)
     rate = (frames.still_rate if video.is_dir() else None) or info.rate or _RATE
     examine = scene.watch(video, model.config)
-    poses: Iterator[tuple[int, NDArray[np.float64]]] = zip(series.frame.tolist(), series.joints, strict=True)
 
     def with_masks() -> Iterator[tuple[VideoFrame, NDArray[np.uint8] | None]]:
         for frame in frames.read(video, scene.ready):
             yield frame, examine(frame).mask if scene.in_order else None
 
-    def draw(item: tuple[tuple[VideoFrame, NDArray[np.uint8] | None], tuple[int, NDArray[np.float64]]]) -> Image:
-        (frame, mask), (index, pose) = item
-        if frame.index != index:
+    def draw(item: tuple[int, tuple[VideoFrame, NDArray[np.uint8] | None]]) -> Image:
+        row, (frame, mask) = item
+        if row >= len(series.frame) or frame.index != series.frame[row]:
             raise DataError(f"{video}: has changed since its poses were made: frame {frame.index} is new")
-        found = pose if np.isfinite(pose).all() else None
-        seen = examine(frame).mask if mask is None else mask
-        return overlay_frame(frame.image, seen, found, model.skeleton, series.axes, camera)
+        return overlay_frame(
+            frame.image,
+            examine(frame).mask if mask is None else mask,
+            series.joints[row] if series.found[row] else None,
+            model.skeleton,
+            series.axes,
+            std=None if series.std is None or not series.found[row] else series.std[row],
+            quality=0 if series.quality is None else int(series.quality[row]),
+            camera=camera,
+        )
 
     comment = json.dumps(series.provenance, sort_keys=True)
     with worker_pool() as pool, VideoWriter(path, 2 * info.width, info.height, rate / frames.stride, comment) as writer:
-        pairs = zip(with_masks(), poses, strict=False)
-        for count, picture in enumerate(ordered_map(pool, draw, pairs, 3 * n_cores()), start=1):
+        for count, picture in enumerate(ordered_map(pool, draw, enumerate(with_masks()), 3 * n_cores()), start=1):
             writer.write(picture)
             reporter.progress(f"overlay of {video.name}", count, len(series.frame))

@@ -13,7 +13,7 @@ from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pipelines.predict.inputs import OVERLAY_ENDING, digest
 from pose.errors import DataError
-from pose.export import read_hdf5, write_csv, write_hdf5
+from pose.export import metadata_path, read_hdf5, write_csv, write_csv_metadata, write_hdf5
 from pose.series import PoseSeries
 
 
@@ -72,7 +72,7 @@ def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> P
 
 
 def write_results(outputs: Outputs, series: PoseSeries) -> None:
-    """Write CSV and HDF5; the latter comes first into its place and knows the former, so that half of it is not all.
+    """Write CSV, its metadata and HDF5; the CSV comes last into its place and HDF5 knows it: half of it is not all.
 
     Raises
     ------
@@ -84,3 +84,5 @@ def write_results(outputs: Outputs, series: PoseSeries) -> None:
         series.provenance["csv_sha256"] = digest(csv_part)
         with atomic_path(outputs.hdf5) as hdf5_part:
             write_hdf5(hdf5_part, series)
+            with atomic_path(metadata_path(outputs.csv)) as metadata_part:
+                write_csv_metadata(metadata_part, series, table=outputs.csv.name)

@@ -67,7 +67,7 @@ class _Observed:
 
 
 def stream(
-    video: Path, model: PoseModel, scene: Scene, frames: FrameRange, n_done: int = 0
+    video: Path, model: PoseModel, scene: Scene, frames: FrameRange, with_std: bool, n_done: int = 0
 ) -> Generator[list[FramePose], None, None]:
     """Poses of a video's frames, in batches of `BATCH`.
 
@@ -78,6 +78,8 @@ def stream(
     model : PoseModel
     scene : Scene
     frames : FrameRange
+    with_std : bool
+        Standard deviations too.
     n_done : int
         Leave out the first frames, a whole number of batches.
 
@@ -101,7 +103,7 @@ def stream(
     with worker_pool() as pool:
         # Pictures are large: few of them wait. A batch of what is left of them is small.
         observed = ordered_map(pool, observe, looked_at, 3 * n_cores())
-        yield from ordered_map(pool, lambda batch: _regress(batch, model), _batches(observed), 2)
+        yield from ordered_map(pool, lambda batch: _regress(batch, model, with_std), _batches(observed), 2)
 
 
 def _look(
@@ -134,27 +136,24 @@ def _batches(observed: Iterable[_Observed]) -> Iterator[list[_Observed]]:
         yield batch
 
 
-def _regress(batch: list[_Observed], model: PoseModel) -> list[FramePose]:
+def _regress(batch: list[_Observed], model: PoseModel, with_std: bool) -> list[FramePose]:
     """The poses of a batch."""
     shape = (len(model.skeleton), 3)
     histograms = [observed.histogram for observed in batch if observed.histogram is not None]
-    joints, stds, unlike = _predict(model, np.stack(histograms)) if histograms else (np.empty((0, *shape)), None, None)
+    rows = np.stack(histograms) if histograms else np.empty((0, model.histosc.codebook_.n_words_))
+    joints = model.predict_mean(rows) if histograms else np.empty((0, *shape))
+    stds, unlike = model.standard_deviations(rows) if with_std and histograms else (np.empty((0, *shape)), None)
     nowhere = np.full(shape, np.nan)
     poses = []
     row = 0
     for observed in batch:
-        pose, std, quality = nowhere, None if stds is None else nowhere, observed.quality
+        pose, std, quality = nowhere, nowhere, observed.quality
         if observed.histogram is not None:
-            pose, std = joints[row], None if stds is None else stds[row]
+            pose, std = joints[row], stds[row] if with_std else nowhere
             if unlike is not None and unlike[row]:
                 quality |= Quality.UNLIKE_TRAINING
             row += 1
-        poses.append(FramePose(observed.frame, observed.time, pose, std, quality, observed.coverage))
+        poses.append(
+            FramePose(observed.frame, observed.time, pose, std if with_std else None, quality, observed.coverage)
+        )
     return poses
-
-
-def _predict(
-    model: PoseModel, histograms: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.bool_] | None]:
-    """Poses (n, 15, 3), and where the model tells them their standard deviations (n, 15, 3) and flags (n,)."""
-    return model.predict_mean(histograms), None, None

@@ -83,7 +83,9 @@ def read_c3d(path: Path) -> C3dPoints:
         header = _read_header(head, processor)
         n_bytes = max(section[2] * _BLOCK, header.data_start - parameters_start) - 4
         parameters = _point_parameters(path, file.read(max(n_bytes, 0)), processor)
-    header = _reconcile(header, parameters)
+    header = _reconcile(path, header, parameters)
+    if header.data_start <= parameters_start:
+        raise DataError(f"{path}: is not a readable c3d file (no block is said to hold its points)")
     return C3dPoints(_read_points(path, header, processor, size), parameters)
 
 
@@ -95,17 +97,26 @@ def _read_header(head: bytes, processor: int) -> _Header:
     return _Header(n_points, n_analog, max(last - first + 1, 0), scale, max(data_block - 1, 0) * _BLOCK)
 
 
-def _reconcile(header: _Header, parameters: Parameters) -> _Header:
-    """The parameters go before the header, whose frame numbers end at 65,535."""
-    n_frames, scale = header.n_frames, header.scale
-    stated = parameters.get("FRAMES")
-    if isinstance(stated, np.ndarray) and stated.size == 1 and np.isfinite(stated[0]):
-        unsigned = int(stated[0]) + (65536 if stated[0] < 0 else 0)  # an integer of 16 bits, or a float
-        n_frames = max(n_frames, unsigned)
+def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
+    """The parameters go before the header, whose frame numbers end at 65,535; of points both must say the same."""
+    n_frames, scale, data_start = header.n_frames, header.scale, header.data_start
+    used, start = _whole_number(parameters.get("USED")), _whole_number(parameters.get("DATA_START"))
+    if used is not None and used != header.n_points:
+        raise DataError(f"{path}: its header says {header.n_points} points, its parameters {used}")
+    if not data_start and start:
+        data_start = (start - 1) * _BLOCK
+    n_frames = max(n_frames, _whole_number(parameters.get("FRAMES")) or 0)
     known = parameters.get("SCALE")
     if isinstance(known, np.ndarray) and known.size == 1 and known[0] != 0:
         scale = float(known[0])
-    return _Header(header.n_points, header.n_analog, n_frames, scale, header.data_start)
+    return _Header(header.n_points, header.n_analog, n_frames, scale, data_start)
+
+
+def _whole_number(value: list[str] | NDArray[np.float64] | None) -> int | None:
+    """A single number of a parameter; integers of 16 bits are meant without a sign."""
+    if not isinstance(value, np.ndarray) or value.size != 1 or not np.isfinite(value[0]):
+        return None
+    return int(value[0]) + (65536 if value[0] < 0 else 0)
 
 
 def _integers(raw: bytes, processor: int) -> NDArray[np.int16]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pose.errors import DataError
-from pose.humaneva.text import read_text
+from pose.humaneva.text import parse_number, read_text
 
 _LINE = re.compile(r"^\$?(?:[^=\s]*:)?(\w+)(?:\s*=\s*|\s+)(\S+)$")
 _NEEDED = ("LShoulderOffset", "RShoulderOffset")
@@ -31,7 +31,7 @@ def read_measurements(path: str | Path) -> dict[str, float]:
             continue
         match = _LINE.match(line)
         try:
-            name, value = match.group(1), float(match.group(2))  # type: ignore[union-attr]
+            name, value = match.group(1), parse_number(match.group(2))  # type: ignore[union-attr]
         except (AttributeError, ValueError):
             hint = "; decimals take a point, not a comma" if re.search(r"\d,\d", line) else ""
             raise DataError(f"{path}, line {number}: expected '$Name = number', found {line!r}{hint}") from None

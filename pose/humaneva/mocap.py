@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from pose.humaneva.mat import read_mat
 FloatArray = NDArray[np.float64]
 
 _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
+_LONG_UNIT = re.compile(r"^(milli|centi|)met(?:er|re)s?$")
 #: A body's markers lie decimetres from the origin; a smaller median means the numbers are metres.
 _SMALLEST_MEDIAN_MM = 20.0
 _DERIVED_SUFFIXES = ("Angles", "Force", "Moment", "Power")
@@ -194,6 +196,8 @@ def _from_mat(path: Path, subject: str | None) -> MarkerTracks:
 
 def _to_mm(tracks: MarkerTracks, unit: str | None) -> MarkerTracks:
     unit = (unit or "").strip().lower()
+    if spelt_out := _LONG_UNIT.match(unit):
+        unit = f"{spelt_out[1][:1]}m"
     if not unit:
         warnings.warn(f"{tracks.path}: states no unit; taking mm", stacklevel=5)
         return tracks

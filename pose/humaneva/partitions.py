@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
 from pose.errors import DataError
+from pose.humaneva.folders import SUBJECT, entries
 from pose.humaneva.text import read_text
 
 #: Inclusive, 1-based toolkit frames by partition.
@@ -19,6 +21,7 @@ PARTITION_NAMES = ("Train", "Validate", "Test")
 #: The first frames of every recording repeat a picture, a fault of the codec; none of them is used.
 FIRST_USABLE_FRAME = 6
 
+_TRIAL = re.compile(r"^[A-Za-z]+ [0-9]+$")
 _LAST_FRAME = 10_000_000  # two days at 60 Hz
 
 _ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box")
@@ -71,20 +74,25 @@ def read_partitions(root: Path) -> Partitions:
     DataError
         If the file is not of that form; the message lists every fault.
     """
-    path = root / "partitions.json"
-    if not path.exists():
+    path = own_table(root)
+    if path is None:
         return official_partitions()
+    repeated: list[str] = []
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(read_text(path), object_pairs_hook=lambda pairs: _unrepeated(pairs, repeated))
     except json.JSONDecodeError as error:
         raise DataError(f"{path}, line {error.lineno}: is not JSON ({error.msg})") from error
     except RecursionError as error:
         raise DataError(f"{path}: is not a table of partitions (nested too deep)") from error
     table: dict[tuple[str, str], Ranges] = {}
-    faults: list[str] = []
+    faults = [f"{name} is there twice" for name in repeated]
     for subject, trials in _items(content, "the file", faults):
+        if not SUBJECT.match(subject):
+            faults.append(f"{subject!r} is no subject (S1, S2, ...)")
         for trial, ranges in _items(trials, subject, faults):
             checked = {}
+            if not _TRIAL.match(trial):
+                faults.append(f"{subject} {trial!r} is no trial; one is called like 'Walking 1'")
             for partition, span in _items(ranges, f"{subject} {trial}", faults):
                 if partition not in PARTITION_NAMES:
                     faults.append(f"{subject} {trial}: unknown partition {partition!r} ({', '.join(PARTITION_NAMES)})")
@@ -97,6 +105,18 @@ def read_partitions(root: Path) -> Partitions:
     if faults:
         raise DataError(f"{path}: " + "; ".join(faults))
     return table
+
+
+def own_table(root: Path) -> Path | None:
+    """The root's ``partitions.json``, whatever its case; None where there is none."""
+    return entries(root).get("partitions.json")
+
+
+def _unrepeated(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, object]:
+    """A JSON object; `repeated` gets the names that come twice, of which JSON would keep the last."""
+    names = [name for name, _ in pairs]
+    repeated += sorted({name for name in names if names.count(name) > 1})
+    return dict(pairs)
 
 
 def _items(value: object, where: str, faults: list[str]) -> list[tuple[str, object]]:

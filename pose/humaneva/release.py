@@ -23,7 +23,7 @@ from pose.humaneva.frames import (
 )
 from pose.humaneva.partitions import Partitions, Ranges, read_partitions
 from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
-from pose.humaneva.splits import OFFICIAL, PartitionCount, count_frames, split
+from pose.humaneva.splits import OFFICIAL, SCHEMES, PartitionCount, count_frames, split
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import CAMERA_ORDER
 from pose.skeleton import HUMANEVA_15, Skeleton
@@ -71,6 +71,8 @@ class HumanEva:
         scheme: str = OFFICIAL,
         video_rate: float = VIDEO_RATE,
     ) -> None:
+        if scheme not in SCHEMES:
+            raise ValueError(f"there is no scheme {scheme!r} to split by: {', '.join(SCHEMES)}")
         self.root = find_root(Path(root))
         self.video_frame_shift, self.video_rate = video_frame_shift, video_rate
         self.scheme = scheme
@@ -81,8 +83,6 @@ class HumanEva:
             if SUBJECT.match(name) and path.is_dir()
         ]
         self._known = [sequence for subject in self.subjects for sequence in self._trials_of(subject)]
-        if scheme != OFFICIAL:
-            split([], scheme)  # refuses an unknown scheme before anything is read
 
     @cached_property
     def partitions(self) -> Partitions:
@@ -313,10 +313,10 @@ class HumanEva:
         """The wanted names in the tree's spelling and order; all by default."""
         if wanted is None:
             return there
-        names = {name.lower() for name in ([wanted] if isinstance(wanted, str) else wanted)}
-        unknown = names - {name.lower() for name in there}
+        names = {name.lower(): name for name in ([wanted] if isinstance(wanted, str) else wanted)}
+        unknown = names.keys() - {name.lower() for name in there}
         if unknown:
-            listed = ", ".join(sorted(unknown))
+            listed = ", ".join(names[key] for key in sorted(unknown))
             raise DataError(f"{self.root}: holds no {what} {listed} (it holds {', '.join(there) or 'none'})")
         return [name for name in there if name.lower() in names]
 

@@ -27,6 +27,13 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
+_LEG = (200.0, 1500.0)  # mm, likewise, from hip to ankle by the knee
+#: The toolkit's head has a constant length, so that pelvis and head alone do not tell centimetres; legs do.
+_BODY_PATHS = {
+    ("pelvis", "head"): PELVIS_TO_HEAD,
+    ("left_hip", "left_knee", "left_ankle"): _LEG,
+    ("right_hip", "right_knee", "right_ankle"): _LEG,
+}
 VIDEO_RATE = 60.0  # Hz
 RATE_TOLERANCE = 0.05
 TEST_TRIAL, MOCAP_TRIAL = 2, 3  # whose motion capture is withheld; which is motion capture alone
@@ -289,14 +296,16 @@ class Sequence:
         return LabelledFrames(labels.numbers[labels.usable], labels.joints[labels.usable])
 
     def _check_size(self, joints: FloatArray) -> None:
-        """Refuse a person of an impossible size: the unit, or the markers, cannot be right."""
-        heights = np.linalg.norm(joints[:, HUMANEVA_15.names.index("head")] - joints[:, 0], axis=1)
-        heights = heights[np.isfinite(heights)]
-        if len(heights) and not PELVIS_TO_HEAD[0] < (height := float(np.median(heights))) < PELVIS_TO_HEAD[1]:
-            raise DataError(
-                f"{self.markers.path}: the head is {height:.4g} mm from the pelvis, so the unit is not mm, or markers "
-                "are mislabelled"
-            )
+        """Refuse poses (n, 15, 3) that are too small or too large for a body: the unit, or the markers, are wrong."""
+        for (first, *others), (least, most) in _BODY_PATHS.items():
+            path = [HUMANEVA_15.names.index(name) for name in (first, *others)]
+            lengths = np.linalg.norm(np.diff(joints[:, path], axis=1), axis=2).sum(axis=1)
+            lengths = lengths[np.isfinite(lengths)]
+            if len(lengths) and not least < (length := float(np.median(lengths))) < most:
+                raise DataError(
+                    f"{self.markers.path}: the {others[-1].replace('_', ' ')} is {length:.4g} mm from the "
+                    f"{first.replace('_', ' ')}, so the unit is not mm, or markers are mislabelled"
+                )
 
     def _check_rate(self) -> None:
         """Warn where the offsets' rates and the motion capture's own disagree."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pose.humaneva.folders import MissingFile
-from pose.humaneva.partitions import Partitions, Ranges
+from pose.humaneva.partitions import PARTITION_NAMES, Partitions, Ranges
 from pose.humaneva.sequence import IntArray, Sequence
 
 OFFICIAL, TGP_HALF, BLOCKED = "official", "tgp-half", "blocked-75-25"
@@ -23,9 +23,21 @@ GAP = 30
 _DAMAGED = ("S3", "ThrowCatch", 1)  # public conversions leave it out: its motion capture is damaged
 
 
-def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
-    """Divide the first trials, Train and Validate of the table together.
+def partition_names(scheme: str) -> tuple[str, ...]:
+    """What the partitions of a scheme are called."""
+    return PARTITION_NAMES if scheme == OFFICIAL else ("Train", "Test")
 
+
+def evaluated_partition(scheme: str) -> str:
+    """The partition that errors are reported on: the one with motion capture that a model is not trained on."""
+    return "Validate" if scheme == OFFICIAL else "Test"
+
+
+def ranges_of(sequence: Sequence, scheme: str) -> Ranges:
+    """Toolkit frames of every partition of one trial; of another scheme than the table's, Train and Test.
+
+    ``"official"``
+        Those of the sequence, as the table has them.
     ``"tgp-half"``
         Of each trial the first half of the valid frames tests, the second trains (Bo & Sminchisescu, "Twin Gaussian
         Processes for Structured Prediction", IJCV 87, 2010).
@@ -33,11 +45,48 @@ def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
         Of each trial but S3 ThrowCatch the first 75 % of the valid frames train and the rest tests, less a gap of
         30 frames between the two: the nearest to 26,572 training and 8,757 test images that can be defined.
 
+    Only first trials are divided by the latter two, Train and Validate of the table together.
+
     Parameters
     ----------
-    sequences : iterable of Sequence
-        Their partitions are those of the table.
+    sequence : Sequence
+        Its partitions are those of the table.
     scheme : str
+
+    Returns
+    -------
+    mapping
+        Ranges by partition; none where the scheme leaves the trial out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scheme.
+    MissingFile, DataError
+        If a file is missing or faulty.
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"there is no scheme {scheme!r} to split by: {', '.join(SCHEMES)}")
+    if scheme == OFFICIAL:
+        return sequence.partitions
+    spans = [sequence.partitions[name] for name in ("Train", "Validate") if name in sequence.partitions]
+    left_out = scheme == BLOCKED and (sequence.subject.name, sequence.action, sequence.trial) == _DAMAGED
+    if sequence.trial != 1 or not spans or left_out:
+        return {}
+    numbers = np.unique(np.concatenate([np.arange(first, last + 1) for first, last in spans]))
+    labels = sequence.labels(numbers)
+    valid = labels.numbers[labels.usable]
+    return _halves(valid) if scheme == TGP_HALF else _blocks(valid)
+
+
+def divided(sequence: Sequence, scheme: str) -> Sequence:
+    """The trial with its partitions by a scheme; parameters and errors are those of `ranges_of`."""
+    ranges = ranges_of(sequence, scheme)
+    return sequence if ranges is sequence.partitions else replace(sequence, partitions=ranges)
+
+
+def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
+    """Divide trials by a scheme, see `ranges_of`.
 
     Returns
     -------
@@ -51,28 +100,16 @@ def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
     DataError
         If a file is faulty.
     """
-    if scheme not in (TGP_HALF, BLOCKED):
-        raise ValueError(f"there is no scheme {scheme!r} to split by: {', '.join(SCHEMES)}")
     table: dict[tuple[str, str], Ranges] = {}
     for sequence in sequences:
-        spans = [sequence.partitions[name] for name in ("Train", "Validate") if name in sequence.partitions]
-        left_out = scheme == BLOCKED and (sequence.subject.name, sequence.action, sequence.trial) == _DAMAGED
-        if sequence.trial != 1 or not spans or left_out:
-            continue
         try:
-            numbers = np.unique(np.concatenate([np.arange(first, last + 1) for first, last in spans]))
-            valid = _valid(sequence, numbers)
+            ranges = ranges_of(replace(sequence), scheme)  # of a copy, so that its motion capture is not kept
         except MissingFile as error:
             warnings.warn(f"{sequence.name} is left out of {scheme}: {error}", stacklevel=2)
             continue
-        ranges = _halves(valid) if scheme == TGP_HALF else _blocks(valid)
-        table[sequence.subject.name, f"{sequence.action} {sequence.trial}"] = ranges
+        if ranges:
+            table[sequence.subject.name, f"{sequence.action} {sequence.trial}"] = ranges
     return table
-
-
-def _valid(sequence: Sequence, numbers: IntArray) -> IntArray:
-    labels = sequence.labels(numbers)
-    return labels.numbers[labels.usable]
 
 
 def _halves(valid: IntArray) -> Ranges:

@@ -22,8 +22,10 @@ class Subject:
     folder: Path
 
     def part(self, name: str) -> Path:
-        """One of the four folders of a subject, whatever its case."""
-        return entries(self.folder).get(name.lower(), self.folder / name)
+        """One of the four folders of a subject, whatever its case; the inner one where an archive made it twice."""
+        found = entries(self.folder).get(name.lower(), self.folder / name)
+        inner = found / found.name
+        return inner if inner.is_dir() and not inner.is_symlink() else found
 
     def camera(self, name: str) -> Camera:
         """Calibration of one camera; every subject has its own.

@@ -167,13 +167,20 @@ def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
     faults = {}
     for name, offset in offsets.items():
         others = [o.mocap_start - o.image_start * o.mocap_per_image for key, o in offsets.items() if key != name]
-        if len(others) < 2:  # of two that disagree either may be wrong
+        if not others:
             continue
         expected = float(np.median(others))  # the mocap frame at image 0
         found = offset.mocap_start - offset.image_start * offset.mocap_per_image
         swapped = offset.image_start - offset.mocap_start * offset.mocap_per_image
         distance, distance_swapped = (abs(value - expected) / offset.mocap_per_image for value in (found, swapped))
-        if distance > _SWAP_SUSPECTED > _SWAP_CERTAIN > distance_swapped:
+        if not distance > _SWAP_SUSPECTED > _SWAP_CERTAIN > distance_swapped:
+            continue
+        if len(others) == 1:  # of two that disagree either may be wrong
+            faults[name] = (
+                f"starts {distance:.0f} frames away from the other camera, but the two would agree if image frame and "
+                "mocap frame of one of them were swapped"
+            )
+        else:
             faults[name] = (
                 f"starts {distance:.0f} frames away from the other cameras, but would fit if its image frame "
                 f"{offset.image_start:g} and its mocap frame {offset.mocap_start:g} were swapped"

@@ -31,6 +31,19 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path}: is not a text file (byte {error.start} is not UTF-8)") from error
 
 
+def parse_number(token: str) -> float:
+    """A decimal number; unlike `float`, no digits grouped by underscores.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if "_" in token:
+        raise ValueError(token)
+    return float(token)
+
+
 def read_numbers(path: Path, count: int, meaning: str) -> NDArray[np.float64]:
     """The `count` white-space separated finite numbers of a file.
 
@@ -52,7 +65,7 @@ def read_numbers(path: Path, count: int, meaning: str) -> NDArray[np.float64]:
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         for token in line.split():
             try:
-                value = float(token)
+                value = parse_number(token)
             except ValueError:
                 hint = "; decimals take a point, not a comma" if "," in token else ""
                 raise DataError(f"{path}, line {number}: {token!r} is not a number{hint}") from None

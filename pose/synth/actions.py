@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from pose.errors import DataError
+from pose.synth.ballplay import play_ball
 from pose.synth.body import Body
 from pose.synth.boxing import box
-from pose.synth.gait import JOGGING, WALKING, Gait, go
+from pose.synth.gait import JOGGING, WALKING, Gait, go, vary
+from pose.synth.gestures import gesticulate
 from pose.synth.motion import Motion
 
 #: Makes a motion of a body, some frames long at 120 Hz; another source of motion is another entry of `ACTIONS`.
@@ -17,10 +19,22 @@ Generate = Callable[[Body, int, np.random.Generator], Motion]
 
 
 def _gait(gait: Gait) -> Generate:
-    return lambda body, n_frames, rng: go(body, gait, n_frames, rng)
+    return lambda body, n_frames, rng: go(body, vary(gait, rng), n_frames, rng)
 
 
-ACTIONS: dict[str, Generate] = {"Walking": _gait(WALKING), "Jog": _gait(JOGGING), "Box": box}
+ACTIONS: dict[str, Generate] = {
+    "Walking": _gait(WALKING),
+    "Jog": _gait(JOGGING),
+    "Box": box,
+    "Gestures": gesticulate,
+    "ThrowCatch": play_ball,
+}
+
+#: Those that stay in one place and face one way, x: what they face is for the scene to decide.
+ON_THE_SPOT = ("Box", "Gestures")
+#: How often somebody does it the other way round: most people are right-handed, and go either way round a room.
+MIRRORED_ODDS = {"Walking": 0.5, "Jog": 0.5}
+LEFT_HANDED_ODDS = 0.1
 
 
 def generate(action: str, body: Body, n_frames: int, rng: np.random.Generator) -> Motion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.optimize import brentq
 
 from pose.errors import DataError
@@ -38,6 +39,12 @@ class Body:
         Widths of the trunk against the average.
     girth : float
         Thickness of limbs and trunk against the average.
+    belly, bust : float
+        How far they stand out, 0 for not at all, 1 for much.
+    looseness : float
+        Of the clothes: 0 is tight, 1 is wide.
+    hair : float
+        0 is short, 1 is a head of hair down to the neck.
     shoulder_offset : (float, float)
         The ``ShoulderOffset`` of the left and the right side in the ``.mp`` file, mm.
     """
@@ -48,6 +55,10 @@ class Body:
     shoulder: float = 1.0
     hip: float = 1.0
     girth: float = 1.0
+    belly: float = 0.1
+    bust: float = 0.0
+    looseness: float = 0.2
+    hair: float = 0.2
     shoulder_offset: tuple[float, float] = (45.0, 45.0)
 
     @property
@@ -128,6 +139,35 @@ class Body:
     def thorax(self) -> float:
         """Pelvis joint to thorax joint, mm: the joint is the mean of TRXO and of the trunk limb's upper end."""
         return (self.trunk + self.trunk_marker_length) / 2
+
+
+#: Stature of men and women, mm: mean, deviation.
+_STATURES = {"man": (1765.0, 75.0), "woman": (1645.0, 68.0)}
+_STATURE_RANGE = (1480.0, 2000.0)
+_LONGEST_DEVIATION = 2.2  # of any measure, in its deviations
+
+
+def draw_body(rng: np.random.Generator) -> Body:
+    """Somebody at random, tall or short, broad or slight, in tight clothes or wide ones."""
+
+    def around(mean: float, deviation: float) -> float:
+        return mean + deviation * float(np.clip(rng.standard_normal(), -_LONGEST_DEVIATION, _LONGEST_DEVIATION))
+
+    woman = bool(rng.random() < 0.5)
+    stature = float(np.clip(around(*_STATURES["woman" if woman else "man"]), *_STATURE_RANGE))
+    return Body(
+        stature,
+        leg=around(1.01 if woman else 1.0, 0.03),
+        arm=around(0.95 if woman else 0.97, 0.04),
+        shoulder=around(0.95 if woman else 1.02, 0.05),
+        hip=around(1.15 if woman else 1.08, 0.09),
+        girth=around(0.97 if woman else 1.0, 0.08),
+        belly=max(around(0.15, 0.3), 0.0),
+        bust=max(around(0.55, 0.25), 0.0) if woman else 0.0,
+        looseness=float(rng.beta(1.2, 2.5)),
+        hair=float(rng.beta(1.5, 1.5) if woman else rng.beta(1.0, 3.0)),
+        shoulder_offset=(around(44.0, 3.0), around(44.0, 3.0)),
+    )
 
 
 #: The subjects that the writer knows by name; four bodies that differ as people do.

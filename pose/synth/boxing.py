@@ -8,14 +8,17 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import ARM_REACH, FloatArray, drift, rotation, smootherstep, smoothstep, turn, two_bone
+from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble
+from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 
 _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
-_KNEE_BEND = 0.945  # hip height in the stance, as a share of the standing one
-_STEP_SECONDS, _STEP_LIFT = 0.36, 45.0
-_STEP_PAUSE = (0.10, 0.60)  # seconds between two steps
+# Boxers differ: feet ahead and aside in half hip widths, hip height as a share of the standing one, how near the fists.
+_FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.7, 1.9), (1.0, 2.9), (0.84, 0.96)
+_GUARD_NEAR, _GUARD_WIDE, _GUARD_LOW = (0.62, 1.0), (0.8, 2.4), (-0.24, 0.05)
+_NOD = (np.radians(8.0), np.radians(28.0))
+_FLARE = np.radians(25.0)
 _PUNCH_PAUSE = (0.05, 0.75)
 _FACING_SIGMA = np.radians(40.0)
 _ANGLE_SIGMA = np.radians(4.0)
@@ -63,7 +66,7 @@ _GUARD = np.array([[0.56, 0.13, 0.12], [0.40, -0.13, 0.14]])
 
 
 def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
-    """A body that boxes against nobody, `n_frames` at 120 Hz.
+    """A body that boxes against nobody, facing x more or less, `n_frames` at 120 Hz.
 
     Parameters
     ----------
@@ -76,53 +79,27 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
-    # The opponent circles a part of the way round, and back.
-    facing = rng.uniform(-np.pi, np.pi) + drift(rng, times, _FACING_SIGMA, 2.5)
+    # The opponent stands ahead along x, and circles a part of the way round, and back.
+    facing = drift(rng, times, _FACING_SIGMA, 2.5)
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
-    ankles, feet = _steps(body, rng, times, facing, centre)
+    ahead, aside = rng.uniform(*_FEET_AHEAD), rng.uniform(*_FEET_ASIDE)
+    bladed = ahead / np.hypot(ahead, aside)  # who stands with one foot before the other turns his side to the opponent
+    stance = Stance(((ahead, aside), (-ahead, -aside)), (-12.0 * bladed, -50.0 * bladed), heel_up=(4.0, 22.0))
+    ankles, feet = step_along(body, stance, rng, times, facing, centre)
     reach, turned, load = _punches(body, rng, times)
-    trunk = _trunk(body, rng, times, facing, ankles, turned, load)
-    head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), np.radians(12.0) + drift(rng, times, _ANGLE_SIGMA))
-    motion = assemble(trunk, head, _arms(trunk, facing, reach), ankles, feet, fists=True)
+    trunk = _trunk(body, rng, times, facing, ankles, (_STANCE_ANGLE * bladed + turned, load), rng.uniform(*_KNEE_BEND))
+    head = rotation(facing + drift(rng, times, _ANGLE_SIGMA), rng.uniform(*_NOD) + drift(rng, times, _ANGLE_SIGMA))
+    motion = assemble(trunk, head, reach_for(trunk, rotation(facing), reach, _FLARE), ankles, feet, hands="fist")
     return motion.crop(pad, pad + n_frames)
-
-
-def _steps(
-    body: Body, rng: np.random.Generator, times: FloatArray, facing: FloatArray, centre: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Ankles (T, 2, 3) and feet (T, 2, 3, 3): the feet take turns to follow the stance's centre."""
-    half = body.hip_half_width
-    local = np.array([[1.75 * half, 1.05 * half, 0.0], [-1.75 * half, -1.05 * half, 0.0]])
-    toes = np.radians([-12.0, -50.0])
-    ankles, yaws = np.empty((len(times), 2, 3)), np.empty((len(times), 2))
-    for side in range(2):
-        ankles[:, side] = centre[0] + rotation(facing[0]) @ local[side]
-        yaws[:, side] = facing[0] + toes[side]
-    length = round(_STEP_SECONDS * RATE)
-    start, side = 0, 0
-    while start + length < len(times):
-        stop = start + length
-        scatter = np.append(rng.normal(0.0, 18.0, 2), 0.0)
-        target = centre[stop] + rotation(facing[stop]) @ local[side] + scatter
-        blend = smoothstep(np.arange(length) / length)
-        ankles[start:stop, side] += blend[:, None] * (target - ankles[start, side])
-        yaw = facing[stop] + toes[side]
-        yaws[start:stop, side] += blend * (yaw - yaws[start, side])
-        ankles[stop:, side], yaws[stop:, side] = target, yaw
-        ankles[start:stop, side, 2] += _STEP_LIFT * np.sin(np.pi * blend) ** 2
-        start, side = stop + round(rng.uniform(*_STEP_PAUSE) * RATE), 1 - side
-    # The rear heel is up; the toes stay on the floor.
-    heel_up = np.radians([4.0, 22.0])
-    ankles[..., 2] += body.ankle_height * np.cos(heel_up) + body.foot[1] * np.sin(heel_up)
-    return ankles, rotation(yaws, heel_up)
 
 
 def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fists (T, 2, 3) ahead, to the left and over the shoulders; the shoulders' turn (T,); weight forward (T,)."""
     arm = body.upper_arm + body.forearm
     wander = np.stack([[drift(rng, times, 0.035) for _ in range(3)] for _ in range(2)])
-    fists = _GUARD + np.moveaxis(wander, -1, 0)
+    guard = _GUARD * [rng.uniform(*_GUARD_NEAR), rng.uniform(*_GUARD_WIDE), 1.0] + [0.0, 0.0, rng.uniform(*_GUARD_LOW)]
+    fists = guard + np.moveaxis(wander, -1, 0)
     turned, load = np.zeros(len(times)), np.zeros(len(times))
     start = round(rng.uniform(*_PUNCH_PAUSE) * RATE)
     while True:
@@ -137,7 +114,7 @@ def _punches(body: Body, rng: np.random.Generator, times: FloatArray) -> tuple[F
         target = np.array([punch.reach, -sign * punch.inward, punch.height]) + rng.normal(0.0, 0.05, 3)
         # A hook leaves the guard outward and crosses the middle at its end.
         swing = punch.arc * sign * np.sin(np.pi * np.clip(progress / 0.5, 0.0, 1.0)) ** 2
-        fists[span, punch.side] += out[:, None] * (target - _GUARD[punch.side])
+        fists[span, punch.side] += out[:, None] * (target - guard[punch.side])
         fists[span, punch.side, 1] += swing
         turned[span] += np.radians(punch.turn) * rng.uniform(0.8, 1.15) * out
         load[span] += out
@@ -151,36 +128,21 @@ def _trunk(
     times: FloatArray,
     facing: FloatArray,
     ankles: FloatArray,
-    turned: FloatArray,
-    load: FloatArray,
+    punch: tuple[FloatArray, FloatArray],
+    knee_bend: float,
 ) -> Trunk:
-    smoothing = 0.10 * RATE
-    turned = gaussian_filter1d(turned, 0.03 * RATE)
-    load = gaussian_filter1d(load, 0.05 * RATE)
+    turned, load = (gaussian_filter1d(path, seconds * RATE) for path, seconds in zip(punch, (0.03, 0.05), strict=True))
     ahead = rotation(facing)
-    position = gaussian_filter1d(ankles.mean(axis=1), smoothing, axis=0)
+    position = over_the_feet(ankles)
     position += (40.0 * load + drift(rng, times, 25.0, 0.8))[:, None] * ahead[..., 0]
     position += drift(rng, times, 25.0, 0.8)[:, None] * ahead[..., 1]
     bounce = 12.0 * np.sin(2 * np.pi * np.cumsum(1.7 + drift(rng, times, 0.2)) / RATE)
-    duck = 70.0 * smootherstep(drift(rng, times, 1.0, 0.9) - 0.6)  # now and then, under a punch
-    position[:, 2] = _KNEE_BEND * body.hip_height + bounce - duck + drift(rng, times, 8.0)
-    pelvis = rotation(
-        facing + 0.6 * _STANCE_ANGLE + 0.45 * turned, np.radians(6.0), drift(rng, times, _ANGLE_SIGMA / 2)
-    )
+    duck = 110.0 * smootherstep(drift(rng, times, 1.0, 0.9) - 0.6)  # now and then, under a punch
+    position[:, 2] = knee_bend * body.hip_height + bounce - duck + drift(rng, times, 8.0)
+    pelvis = rotation(facing + 0.45 * turned, np.radians(6.0), drift(rng, times, _ANGLE_SIGMA / 2))
     thorax = rotation(
-        facing + _STANCE_ANGLE + turned + drift(rng, times, _ANGLE_SIGMA),
+        facing + turned + drift(rng, times, _ANGLE_SIGMA),
         np.radians(13.0) + np.radians(5.0) * load + duck / 400.0 + drift(rng, times, _ANGLE_SIGMA, 0.9),
         drift(rng, times, 1.5 * _ANGLE_SIGMA, 0.9),
     )
     return Trunk(body, position, pelvis, thorax)
-
-
-def _arms(trunk: Trunk, facing: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Elbows and wrists that bring the fists where the punches want them."""
-    shoulders = trunk.shoulders
-    middle = shoulders.mean(axis=1, keepdims=True)
-    target = middle + turn(rotation(facing)[:, None], reach)
-    # Elbows hang down and out in the guard and rise with a fist that travels sideways.
-    outward = SIDE_SIGN[:, None] * trunk.thorax[:, None, :, 1]
-    pole = 0.55 * outward - trunk.thorax[:, None, :, 2] - 0.35 * trunk.thorax[:, None, :, 0]
-    return two_bone(shoulders, target, trunk.body.upper_arm, trunk.body.forearm, pole, ARM_REACH)

@@ -8,7 +8,8 @@ amplitude drift slowly, so that no two cycles are alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -18,6 +19,8 @@ from pose.synth.body import Body
 from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, smoothstep, turn
 from pose.synth.motion import RATE, SIDE_SIGN, Motion, Trunk, assemble, hang_arms, hip_offsets
 
+#: Elbows and wrists of a trunk at some times.
+Arms = Callable[[Trunk, FloatArray], tuple[FloatArray, FloatArray]]
 #: The feet of the first and last frames need contacts before and after them.
 _PAD_SECONDS = 2.5
 #: Hips stay low enough for the legs to reach the ankles at this share of their length.
@@ -60,6 +63,8 @@ class Gait:
         The trunk forward, and inward on the curve.
     arm_swing, arm_centre, arm_spread, arm_twist, elbow, elbow_swing : float
         Of the arms: see `hang_arms`.
+    nod : float
+        The head forward.
     """
 
     speed: float
@@ -84,19 +89,26 @@ class Gait:
     arm_twist: float
     elbow: float
     elbow_swing: float
+    nod: float
 
 
 WALKING = Gait(
     speed=1260, cadence=0.93, duty=0.61, track=0.75, lift=65, lift_phase=0.40, heel_strike=20, toe_off=48,
     crouch=12, bob=0, sway=16, list_angle=4, pelvis_turn=6, thorax_turn=7, lean=3, bank=2,
-    arm_swing=24, arm_centre=-3, arm_spread=9, arm_twist=12, elbow=22, elbow_swing=12,
+    arm_swing=21, arm_centre=1, arm_spread=9, arm_twist=12, elbow=29, elbow_swing=12, nod=10,
 )  # fmt: skip
 JOGGING = Gait(
     speed=2050, cadence=1.33, duty=0.36, track=0.45, lift=240, lift_phase=0.40, heel_strike=8, toe_off=50,
-    crouch=62, bob=24, sway=7, list_angle=4, pelvis_turn=8, thorax_turn=13, lean=9, bank=6,
-    arm_swing=34, arm_centre=-14, arm_spread=14, arm_twist=28, elbow=84, elbow_swing=14,
+    crouch=62, bob=24, sway=7, list_angle=4, pelvis_turn=8, thorax_turn=11, lean=11, bank=6,
+    arm_swing=27, arm_centre=-18, arm_spread=12, arm_twist=25, elbow=100, elbow_swing=12, nod=10,
 )  # fmt: skip
 
+#: By how much people's manners differ: deviations of a factor, and of an angle in degrees, for each of their numbers.
+_FACTORS = {
+    "speed": 0.10, "cadence": 0.05, "track": 0.15, "lift": 0.15, "sway": 0.3, "list_angle": 0.3, "pelvis_turn": 0.3,
+    "thorax_turn": 0.35, "arm_swing": 0.3, "elbow_swing": 0.4, "toe_off": 0.1, "heel_strike": 0.2, "bob": 0.2,
+}  # fmt: skip
+_ANGLES = {"lean": 3.0, "arm_centre": 6.0, "arm_spread": 3.0, "arm_twist": 8.0, "elbow": 8.0, "nod": 6.0}
 #: Half axes of the path, mm, and how much they vary: every side of the body is seen from every camera.
 _PATH_AXES = (1150.0, 800.0)
 _PATH_SIGMA = 0.05
@@ -104,7 +116,17 @@ _PACE_SIGMA, _STRIDE_SIGMA, _AMPLITUDE_SIGMA = 0.05, 0.04, 0.08
 _ANGLE_SIGMA = np.radians(3.5)
 
 
-def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motion:
+def vary(gait: Gait, rng: np.random.Generator) -> Gait:
+    """Somebody's own manner of going."""
+    drawn = np.clip(rng.standard_normal(len(_FACTORS) + len(_ANGLES)), -2.0, 2.0)
+    changed = {}
+    for value, (name, sigma) in zip(drawn, (_FACTORS | _ANGLES).items(), strict=True):
+        mean = getattr(gait, name)
+        changed[name] = mean * float(np.exp(sigma * value)) if name in _FACTORS else mean + sigma * float(value)
+    return replace(gait, **changed)
+
+
+def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator, arms: Arms | None = None) -> Motion:
     """A body that walks or jogs round the capture area, counter-clockwise.
 
     Parameters
@@ -117,6 +139,8 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motio
         Length at 120 Hz.
     rng : Generator
         Source of all variation.
+    arms : callable, optional
+        Makes elbows and wrists (T, 2, 3) of trunk and times, instead of their swinging.
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
@@ -124,17 +148,18 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator) -> Motio
     phase = rng.random() + np.cumsum(gait.cadence * pace) / RATE
     # Long legs go faster at the same cadence, so that the stride keeps its share of the leg.
     speed = gait.speed * (body.hip_height / 925.0) * pace * (1 + drift(rng, times, _STRIDE_SIGMA))
-    track, heading = _path(rng, np.cumsum(speed) / RATE)
+    track, heading = path_round(rng, np.cumsum(speed) / RATE)
     ankles, feet = _feet(body, gait, rng, phase, track, heading)
     trunk = _trunk(body, gait, rng, times, phase, track, heading, ankles)
     head = rotation(
-        heading + drift(rng, times, np.radians(6.0)), np.radians(6.0) + drift(rng, times, _ANGLE_SIGMA), 0.0
+        heading + drift(rng, times, np.radians(6.0)), np.radians(gait.nod) + drift(rng, times, _ANGLE_SIGMA), 0.0
     )
-    motion = assemble(trunk, head, _arms(trunk, gait, rng, times, phase), ankles, feet)
+    limbs = _arms(trunk, gait, rng, times, phase) if arms is None else arms(trunk, times)
+    motion = assemble(trunk, head, limbs, ankles, feet)
     return motion.crop(pad, pad + n_frames)
 
 
-def _path(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatArray, FloatArray]:
+def path_round(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points (T, 3) on the floor after travelling some mm along a wandering ellipse, and the heading there (T,)."""
     laps = 1.5 + travelled[-1] / (_TURN * min(_PATH_AXES) * (1 - 3 * _PATH_SIGMA))
     angle = np.linspace(0.0, laps * _TURN, round(720 * laps))

@@ -7,19 +7,22 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 from numpy.typing import NDArray
+from scipy.io import savemat
 
-from pose.synth.body import Body, subject_body
+from pose.synth.body import Body
+from pose.synth.kinematics import FloatArray
 from pose.synth.markers import MARKER_NOISE, Markers, physical_markers, virtual_markers
 from pose.synth.motion import RATE, Motion, standing
 from pose.synth.trial import draw_gaps
 
 _STATIC_FRAMES = 60
 # Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
+_MAT_HEADER = b"MATLAB 5.0 MAT-file, written by gbcd-pose"
 _UNNAMED, _DERIVED = "*110", "LKneeAngles"
 
 
 def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Write a trial's markers, with noise and a few gaps.
+    """Write a trial's markers, with noise and a few gaps, and the toolkit's ``.mat`` of them beside.
 
     Parameters
     ----------
@@ -47,9 +50,9 @@ def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generat
     return complete
 
 
-def write_static(path: Path, subject: str) -> None:
+def write_static(path: Path, subject: str, body: Body) -> None:
     """Write the standing trial, half a second without noise: its shoulder markers give the trunk's tilt."""
-    motion = standing(subject_body(subject), _STATIC_FRAMES)
+    motion = standing(body, _STATIC_FRAMES)
     _write_c3d(path, subject, physical_markers(motion) | virtual_markers(motion))
 
 
@@ -65,6 +68,29 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
     file["parameters"]["POINT"]["LABELS"]["value"] = list(labelled)
     file["data"]["points"] = points
     file.write(str(path))
+    _write_mat(path.with_suffix(".mat"), list(labelled), points[:3].T)
+
+
+def _write_mat(path: Path, labels: list[str], positions: FloatArray) -> None:
+    """The toolkit's cache of a ``.c3d``: positions (T, markers, 3), mm, 0 where one is lost; no date in the file."""
+
+    def cell(*values: str) -> NDArray[np.object_]:
+        return np.array([values], dtype=object)
+
+    fields = ("name", "datatype", "dim", "data", "description")
+    rows = [
+        (cell("LABELS"), -1, [32, len(labels)], cell(*labels), cell("")),
+        (cell("UNITS"), -1, 2, cell("mm"), cell("")),
+        (cell("RATE"), 4, 1, RATE, cell("")),
+    ]
+    parameters = np.array([rows], dtype=[(name, object) for name in fields])
+    group = np.array(
+        [[(cell("POINT"), cell(""), parameters)]],
+        dtype=[("name", object), ("description", object), ("Parameter", object)],
+    )
+    content = {"Markers": np.nan_to_num(positions), "VideoFrameRate": RATE, "ParameterGroup": group}
+    savemat(str(path), content, do_compression=True)
+    path.write_bytes(_MAT_HEADER.ljust(116) + path.read_bytes()[116:])  # scipy's own text holds the date
 
 
 def write_measurements(path: Path, body: Body) -> None:

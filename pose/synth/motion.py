@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pose.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
@@ -16,7 +17,11 @@ RATE = 120.0
 #: Nobody stands on legs of full length: their knees would have no direction to bend to.
 _STANDING_REACH = 0.99
 _INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
-_SIDES = ("left", "right")
+#: The order of everything that has two sides.
+SIDES = ("left", "right")
+_PATHS, _FRAMES = ("joints", "trunk_top"), ("pelvis", "thorax", "head", "feet")
+_SWAP = {"left": "right", "right": "left"}
+_MIRRORED = [_INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names]
 #: y of the left and of the right side in body axes.
 SIDE_SIGN = np.array([1.0, -1.0])
 
@@ -37,8 +42,11 @@ class Motion:
         Orientations, columns x forward, y left, z up.
     feet : ndarray of shape (T, 2, 3, 3)
         Left and right foot, x towards the toes.
-    fists : bool
-        Whether the hands are closed.
+    hands : str
+        ``"flat"``, ``"open"`` (fingers spread) or ``"fist"``.
+    palms : (float, float)
+        The left and the right hand's turn about its forearm, radians, inward positive; at 0 a hanging hand's thumb
+        points ahead.
     """
 
     body: Body
@@ -48,7 +56,8 @@ class Motion:
     thorax: FloatArray
     head: FloatArray
     feet: FloatArray
-    fists: bool = False
+    hands: str = "flat"
+    palms: tuple[float, float] = (0.0, 0.0)
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -60,15 +69,42 @@ class Motion:
     def crop(self, start: int, stop: int) -> Motion:
         """The frames from `start` up to, not including, `stop`."""
         part = slice(start, stop)
-        return Motion(
-            self.body,
-            self.joints[part],
-            self.trunk_top[part],
-            self.pelvis[part],
-            self.thorax[part],
-            self.head[part],
-            self.feet[part],
-            self.fists,
+        return replace(self, **{name: getattr(self, name)[part] for name in _PATHS + _FRAMES})
+
+    def take(self, rows: NDArray[np.int64]) -> Motion:
+        """The frames `rows`, in that order."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in _PATHS + _FRAMES})
+
+    def moved(self, shift: FloatArray) -> Motion:
+        """The motion shifted by (T, 3), mm."""
+        return replace(self, joints=self.joints + shift[:, None], trunk_top=self.trunk_top + shift)
+
+    def turned(self, angle: FloatArray) -> Motion:
+        """The motion turned left about the world's upright axis by (T,) radians."""
+        by = rotation(angle)
+        return replace(
+            self,
+            joints=turn(by[:, None], self.joints),
+            trunk_top=turn(by, self.trunk_top),
+            pelvis=by @ self.pelvis,
+            thorax=by @ self.thorax,
+            head=by @ self.head,
+            feet=by[:, None] @ self.feet,
+        )
+
+    def mirrored(self) -> Motion:
+        """The motion in a mirror that stands along x: left and right are exchanged."""
+        flip = np.array([1.0, -1.0, 1.0])
+        # A mirrored frame would be left-handed: its y axis points to the other side, as names do.
+        frame = flip[:, None] * flip
+        return replace(
+            self,
+            joints=self.joints[:, _MIRRORED] * flip,
+            trunk_top=self.trunk_top * flip,
+            pelvis=self.pelvis * frame,
+            thorax=self.thorax * frame,
+            head=self.head * frame,
+            feet=self.feet[:, ::-1] * frame,
         )
 
 
@@ -127,7 +163,7 @@ def assemble(
     ankles: FloatArray,
     feet: FloatArray,
     *,
-    fists: bool = False,
+    hands: str = "flat",
 ) -> Motion:
     """Hang head, arms and legs on a trunk.
 
@@ -143,8 +179,8 @@ def assemble(
         Where the ankles should be, mm; they are reached as far as the legs allow.
     feet : ndarray of shape (T, 2, 3, 3)
         The feet's orientations; knees point where pelvis and feet do.
-    fists : bool
-        Whether the hands are closed.
+    hands : str
+        See `Motion`.
     """
     body = trunk.body
     hips, shoulders = trunk.hips, trunk.shoulders
@@ -156,9 +192,9 @@ def assemble(
     joints[:, _INDEX["head"]] = trunk.top + HEAD_LENGTH * head[..., 2]
     limbs = {"shoulder": shoulders, "elbow": arms[0], "wrist": arms[1], "hip": hips, "knee": knees, "ankle": ankles}
     for part, positions in limbs.items():
-        for side, name in enumerate(_SIDES):
+        for side, name in enumerate(SIDES):
             joints[:, _INDEX[f"{name}_{part}"]] = positions[:, side]
-    return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, fists)
+    return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, hands)
 
 
 def _level(directions: FloatArray) -> FloatArray:

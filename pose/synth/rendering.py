@@ -19,6 +19,7 @@ _SUBPIXEL_BITS = 4  # of OpenCV's fixed-point coordinates
 _MARGIN = 3  # pixels round the body's box
 #: Layers of a part, outermost first: size about its centre, shift towards the light (in half widths), brightness.
 _SHADING = ((1.0, 0.0, 0.70), (0.80, 0.10, 0.86), (0.58, 0.22, 0.98), (0.30, 0.34, 1.08))
+_FLAT = ((1.0, 0.0, 0.93),)
 _LIGHT = np.array([-0.45, -0.75])  # in the picture: from above, a little from the left
 #: The lamp's shadow: horizontal travel for a unit of height, largest darkening, softness in pixels.
 _SHADOW_SLANT = np.array([0.22, -0.16])
@@ -55,6 +56,23 @@ LOOKS = {
     "S3": Looks((70, 118, 62), (72, 78, 92), (84, 108, 158), (24, 26, 30), (40, 40, 44)),
     "S4": Looks((60, 150, 196), (50, 44, 48), (128, 158, 210), (60, 84, 108), (36, 40, 60)),
 }
+
+
+# Blue, green, red of skins and of hair, from light to dark; clothes have any colour that is neither black nor glaring.
+_SKINS = ((142.0, 168.0, 214.0), (122.0, 152.0, 206.0), (84.0, 108.0, 158.0), (58.0, 76.0, 118.0))
+_HAIRS = ((60.0, 84.0, 108.0), (44.0, 62.0, 92.0), (34.0, 40.0, 52.0), (24.0, 26.0, 30.0))
+_SHIRT_RANGE, _TROUSERS_RANGE, _SHOE_RANGE = (40.0, 200.0), (36.0, 120.0), (36.0, 80.0)
+
+
+def draw_looks(rng: np.random.Generator) -> Looks:
+    """Somebody's colours at random."""
+
+    def cloth(low: float, high: float) -> tuple[float, float, float]:
+        blue, green, red = np.round(rng.uniform(low, high, 3))
+        return float(blue), float(green), float(red)
+
+    skin, hair = _SKINS[rng.integers(len(_SKINS))], _HAIRS[rng.integers(len(_HAIRS))]
+    return Looks(cloth(*_SHIRT_RANGE), cloth(*_TROUSERS_RANGE), skin, hair, cloth(*_SHOE_RANGE))
 
 
 class Sensor:
@@ -138,7 +156,8 @@ class Renderer:
         layers = _layers(outlines, (left, top))
         for part in self._far_to_near[index]:
             nodes = self._parts[part].nodes
-            for points, (_, _, brightness) in zip(layers, _SHADING, strict=True):
+            shading = _FLAT if self._parts[part].joins else _SHADING
+            for points, (_, _, brightness) in zip(layers, shading, strict=False):
                 blue, green, red = np.minimum(self._colours[part] * brightness, 255.0)
                 _fill(canvas, points[nodes], (blue, green, red, 255.0))
         small = cv2.resize(canvas, (right - left, bottom - top), interpolation=cv2.INTER_AREA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -58,6 +59,11 @@ class _Block:
     colour: tuple[float, float, float]
     shelf: float  # distance of the grooves on its sides, mm
 
+    def spread(self, size: float, top: float = 0.0) -> _Block:
+        """The box where a larger room has it, as tall as `top` at least."""
+        low, high = ((size * x, size * y, z) for x, y, z in (self.low, self.high))
+        return _Block(low, (*high[:2], max(high[2], top + _OVER_CAMERAS) if top else high[2]), self.colour, self.shelf)
+
 
 _ROOM = _Block((-6200.0, -5900.0, 0.0), (6000.0, 6100.0, 3000.0), (0.0, 0.0, 0.0), 0.0)
 _FURNITURE = (
@@ -70,6 +76,7 @@ _FURNITURE = (
     _Block((3000.0, 5300.0, 0.0), (3700.0, 5900.0, 620.0), (66.0, 74.0, 150.0), 310.0),
     _Block((-3400.0, 5500.0, 0.0), (-2200.0, 6000.0, 1000.0), (132.0, 112.0, 96.0), 500.0),
 )
+_BEHIND_CAMERAS, _OVER_CAMERAS = 700.0, 300.0  # mm from a camera to the nearest wall, and to the ceiling
 _CEILING, _FLOOR = (198.0, 206.0, 206.0), (124.0, 122.0, 118.0)
 _WALL, _WAINSCOT = (158.0, 172.0, 174.0), (150.0, 138.0, 126.0)
 _WAINSCOT_HEIGHT, _WALL_PANEL, _FLOOR_TILE = 1050.0, 1200.0, 900.0
@@ -80,12 +87,28 @@ _LAMP = np.array([500.0, -400.0, 2900.0])
 _AMBIENT = 0.58
 
 
-def draw_room(camera: Camera, rng: np.random.Generator) -> Image:
-    """The empty room as the camera sees it, without sensor noise: (480, 640, 3), BGR."""
+def room_size(rig: Iterable[Camera]) -> float:
+    """How much larger than ours the room must be to hold all cameras."""
+    reach = max(float(np.abs(camera.centre[:2]).max()) for camera in rig)
+    return max(1.0, (reach + _BEHIND_CAMERAS) / min(abs(end) for end in (*_ROOM.low[:2], *_ROOM.high[:2])))
+
+
+def draw_room(camera: Camera, rng: np.random.Generator, size: float = 1.0) -> Image:
+    """The empty room as the camera sees it, without sensor noise: (480, 640, 3), BGR.
+
+    Parameters
+    ----------
+    camera : Camera
+        Inside the room.
+    rng : Generator
+        Of posters and stains.
+    size : float
+        Of the room, see `room_size`; the furniture keeps to the walls.
+    """
     directions = _rays(camera)
     origin = camera.centre
-    distance, colour = _room_surface(origin, directions, rng)
-    for block in _FURNITURE:
+    distance, colour = _room_surface(origin, directions, rng, _ROOM.spread(size, camera.centre[2]))
+    for block in (_block.spread(size) for _block in _FURNITURE):
         near, axis = _block_surface(block, origin, directions)
         hit = near < distance
         distance[hit] = near[hit]
@@ -121,10 +144,10 @@ def _grooved(first: FloatArray, second: FloatArray, spacing: float) -> NDArray[n
 
 
 def _room_surface(
-    origin: FloatArray, directions: FloatArray, rng: np.random.Generator
+    origin: FloatArray, directions: FloatArray, rng: np.random.Generator, walls: _Block
 ) -> tuple[FloatArray, FloatArray]:
     """Distance (H, W) and colour (H, W, 3) of floor, walls and ceiling: the planes rays leave the room by."""
-    exits = _slab(_ROOM, origin, directions)[1]
+    exits = _slab(walls, origin, directions)[1]
     axis = np.argmin(exits, axis=-1)
     distance = np.take_along_axis(exits, axis[..., None], axis=-1)[..., 0]
     x, y, z = np.moveaxis(origin + distance[..., None] * directions, -1, 0)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pose.humaneva.sync import CommonClock, StreamOffset, common_clock
-from pose.synth.actions import generate
-from pose.synth.body import subject_body
+from pose.synth.actions import Generate, generate
+from pose.synth.body import Body, subject_body
 from pose.synth.motion import Motion
+from pose.synth.randomness import stream
 
 #: Mocap frames in one video frame.
 MOCAP_PER_IMAGE = 2
@@ -23,11 +23,6 @@ _LONGEST_TAIL = 3  # video frames after the last toolkit frame
 _GAPS, _GAP_FRAMES = 2, (8, 20)  # marker gaps a trial, and their length in mocap frames
 
 
-def stream(seed: int, *key: object) -> np.random.Generator:
-    """A generator of its own for everything that has a name, so that nothing depends on the order of the work."""
-    return np.random.default_rng([seed, zlib.crc32("/".join(map(str, key)).encode())])
-
-
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A subject doing something once before all cameras.
@@ -35,7 +30,7 @@ class Trial:
     Parameters
     ----------
     subject, action : str
-        As in the data set's names; the trial's number is 1.
+        As in the data set's names.
     n_frames : int
         Toolkit frames.
     offsets : dict of str to StreamOffset
@@ -48,6 +43,10 @@ class Trial:
         From the first instant that any stream shows.
     first_position : int
         The 1-based mocap position of the motion's first frame; below 1 where a camera starts first.
+    number : int
+        The trial's.
+    train_share : float
+        Of the frames, the last ones; the others validate.
     """
 
     subject: str
@@ -58,11 +57,13 @@ class Trial:
     video_frames: dict[str, int]
     motion: Motion
     first_position: int
+    number: int = 1
+    train_share: float = 0.5
 
     @property
     def stem(self) -> str:
         """The name of the trial's files."""
-        return f"{self.action}_1"
+        return f"{self.action}_{self.number}"
 
     @property
     def positions(self) -> NDArray[np.int64]:
@@ -72,9 +73,10 @@ class Trial:
 
     @property
     def partition(self) -> dict[str, list[int]]:
-        """First and last toolkit frame of either part, both included."""
-        middle = self.n_frames // 2
-        return {"Validate": [LAST_REPEATED + 1, middle], "Train": [middle + 1, self.n_frames]}
+        """First and last toolkit frame of either part, both included; a part without frames is left out."""
+        middle = min(round(self.n_frames * (1 - self.train_share)), self.n_frames)
+        parts = {"Validate": [LAST_REPEATED + 1, middle], "Train": [max(middle, LAST_REPEATED) + 1, self.n_frames]}
+        return {name: [first, last] for name, (first, last) in parts.items() if first <= last}
 
     def mocap(self) -> Motion:
         """The motion as the mocap recorded it: its row i is mocap frame i + 1."""
@@ -93,9 +95,19 @@ class Trial:
 
 
 def plan_trial(
-    subject: str, action: str, n_frames: int, cameras: tuple[str, ...], seed: int, *, mocap_first: bool = False
+    subject: str,
+    action: str,
+    n_frames: int,
+    cameras: tuple[str, ...],
+    seed: int,
+    *,
+    mocap_first: bool = False,
+    number: int = 1,
+    train_share: float = 0.5,
+    body: Body | None = None,
+    perform: Generate | None = None,
 ) -> Trial:
-    """Draw a trial's streams and generate its motion.
+    """Draw a trial's streams and make its motion.
 
     Parameters
     ----------
@@ -109,25 +121,36 @@ def plan_trial(
         Of the whole data set.
     mocap_first : bool
         Whether the mocap starts before the cameras; usually some camera does.
+    number, train_share
+        See `Trial`.
+    body : Body, optional
+        By default that of the subject of that name.
+    perform : callable, optional
+        Makes the motion; by default the action of that name is generated.
 
     Raises
     ------
     DataError
         If the subject or the action is not known.
     """
-    rng = stream(seed, subject, action, "streams")
-    offsets = _draw_offsets(rng, cameras, mocap_first)
+    key = (subject, action) if number == 1 else (subject, action, number)
+    offsets = _draw_offsets(stream(seed, *key, "streams"), cameras, mocap_first)
     clock = common_clock(offsets)
+    rng = stream(seed, *key, "length")
     video_frames = {
-        name: clock.first_video_frame[name] + n_frames - 1 + int(rng.integers(0, _LONGEST_TAIL + 1)) for name in cameras
+        name: clock.first_video_frame[name] + n_frames - 1 + int(rng.integers(_LONGEST_TAIL + 1)) for name in cameras
     }
-    starts = [_position(offsets[name], 1) for name in cameras]
-    ends = [_position(offsets[name], video_frames[name]) for name in cameras]
-    first = min(1, *starts)
-    last = max(*ends, round(float(clock.mocap_position(n_frames))))
-    body = subject_body(subject)
-    motion = generate(action, body, last - first + 1, stream(seed, subject, action, "motion"))
-    return Trial(subject, action, n_frames, offsets, clock, video_frames, motion, first)
+    first = min(1, *(_position(offset, 1) for offset in offsets.values()))
+    last = max(
+        round(float(clock.mocap_position(n_frames))),
+        *(_position(offsets[name], video_frames[name]) for name in cameras),
+    )
+    make = perform or (lambda body, length, generator: generate(action, body, length, generator))
+    # As long as any trial of so many frames needs it, so that copies of a trial with other streams show one motion.
+    longest = MOCAP_PER_IMAGE * (n_frames + _LONGEST_LEAD + _LONGEST_TAIL + 1) + _MOCAP_HEAD_START[1]
+    motion = make(body or subject_body(subject), longest, stream(seed, subject, action, "motion"))
+    motion = motion.crop(0, last - first + 1)
+    return Trial(subject, action, n_frames, offsets, clock, video_frames, motion, first, number, train_share)
 
 
 def _position(offset: StreamOffset, frame: int) -> int:
@@ -137,7 +160,7 @@ def _position(offset: StreamOffset, frame: int) -> int:
 def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...], mocap_first: bool) -> dict[str, StreamOffset]:
     """Different starts for all cameras, one of them half a frame off the others."""
     head_start = int(rng.integers(*_MOCAP_HEAD_START)) if mocap_first else 0
-    half_frame_off = cameras[int(rng.integers(1, len(cameras)))]
+    half_frame_off = cameras[int(rng.integers(1, len(cameras)))] if len(cameras) > 1 else None
     leads = rng.permutation(_LONGEST_LEAD)[: len(cameras)] + 1
     return {
         name: StreamOffset(

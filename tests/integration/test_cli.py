@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
+from pose.humaneva import HumanEva
 from pose.synth import synthesize
 from pose.video import VideoWriter
 
@@ -48,8 +49,16 @@ def model(tree, tmp_path_factory) -> Path:
 
 
 def test_eval_writes_table_json_and_picture(run, tree, model, tmp_path):
-    code, out, err = run("eval", tree, "--model", model, "--json", tmp_path / "e.json", "--png", tmp_path / "e.png")
+    results = {option: tmp_path / f"e.{option}" for option in ("json", "png")}
+    code, out, err = run(
+        "eval", tree, "--model", model, "--json", results["json"], "--png", results["png"],
+        "--report", tmp_path / "e.html",
+    )  # fmt: skip
     assert (code, "error" in err) == (0, False)
+    assert f"report  {tmp_path / 'e.html'}" in out
+    page = (tmp_path / "e.html").read_text(encoding="utf-8")
+    assert f"<title>{model.name} on Validate</title>" in page
+    assert "gbcd-pose" in page  # of the training's summary
     result = json.loads((tmp_path / "e.json").read_text())
     errors = result["mean_joint_error_mm"]
     assert set(errors) == {"gbcd", "mpgp", "mean_pose"}
@@ -63,6 +72,31 @@ def test_eval_writes_table_json_and_picture(run, tree, model, tmp_path):
     assert cv2.imread(str(tmp_path / "e.png")).shape[1] > 1000
     for text in ("15 joints", "subject S1", "action Walking", "camera C2", "joint left wrist", f"{errors['gbcd']:.1f}"):
         assert text in out
+
+
+def test_a_scheme_holds_for_training_and_evaluation(run, tree, tmp_path):
+    settings, model = tmp_path / "half.toml", tmp_path / "half.h5"
+    settings.write_text(f'{CONFIG}[data]\nscheme = "tgp-half"\ncameras = ["C1", "C2"]\n')
+    code, _, err = run("train", tree, "--config", settings, "--model", model)
+    assert code == 0, err
+    # What every frame's markers say: the first half of the valid ones tests, the second trains.
+    data = HumanEva(tree)
+    labels = data.trials[0].labels(data.trials[0].numbers())
+    valid = labels.numbers[labels.usable]
+    half = len(valid) // 2
+    assert f"Train of tgp-half: 1 trial, {len(valid) - half} frames, {2 * (len(valid) - half)} images by C1 C2" in err
+    code, out, err = run("eval", tree, "--model", model, "--json", tmp_path / "e.json")
+    assert code == 0, err
+    assert f"Test of tgp-half: 1 trial, {half} frames, {2 * half} images by C1 C2" in err
+    assert "samples of Test of tgp-half" in out
+    assert (tmp_path / "half_test.png").is_file()
+    result = json.loads((tmp_path / "e.json").read_text())
+    assert (result["scheme"], result["partition"]) == ("tgp-half", "Test")
+    assert result["n_test"] + result["n_without_person"] == 2 * half
+    code, _, err = run("eval", tree, "--model", model, "--partition", "Validate")
+    assert (code, "there are Train, Test (the model's data.scheme: tgp-half)" in err) == (2, True)
+    code, out, _ = run("info", model)
+    assert '"scheme":"tgp-half"' in "".join(out.split())
 
 
 def test_predict_writes_joints_and_overlay(run, tree, model, tmp_path):
@@ -182,7 +216,7 @@ def test_one_bad_video_does_not_stop_the_others(run, tree, model, tmp_path):
     )
     assert code == 1
     assert "bad.avi: cannot be opened as a video" in err
-    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5"]
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".h5", ".json"]
 
 
 def test_results_are_not_overwritten_unasked(run, tree, model, tmp_path):
@@ -216,6 +250,7 @@ def test_a_background_of_another_size_is_named(run, tree, model, tmp_path):
         (["train", "{tree}", "-m", "{video}"], 2, "the name must end in .h5 or .hdf5"),
         (["eval", "{tree}", "-m", "{model}", "--json", "{model}"], 2, "the name must end in .json"),
         (["eval", "{tree}", "-m", "{model}", "--png", "{tmp}/a.txt"], 2, "the name must end in .png"),
+        (["eval", "{tree}", "-m", "{model}", "--report", "{tmp}/a.pdf"], 2, "the name must end in .html or .htm"),
         (["predict", "{video}", "-m", "{model}", "--masks", "-o", "{model}"], 2, "is a file, a folder is needed"),
         (["train", "{tree}", "-m", "{tmp}/m.h5", "-c", "{tmp}/none.toml"], 2, "none.toml: cannot be read"),
         (["train", "{tree}"], 2, "Missing option '--model'"),

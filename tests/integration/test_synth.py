@@ -2,18 +2,21 @@
 
 import hashlib
 import json
+import re
 import warnings
 
 import av
 import cv2
 import numpy as np
 import pytest
+from motion_texts import bvh_text
 
 from pose.errors import DataError
 from pose.humaneva import HumanEva
 from pose.humaneva.calibration import read_cal
+from pose.humaneva.mocap import read_markers
 from pose.humaneva.sync import common_clock, read_ofs
-from pose.synth import NOTICE, synthesize
+from pose.synth import synthesize
 from pose.synth.room import cameras
 
 CAMERAS = ("C1", "C2", "C3")
@@ -23,7 +26,7 @@ N_FRAMES = 80
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    return synthesize(tmp_path_factory.mktemp("synth") / "set", n_frames=N_FRAMES, seed=3)
+    return synthesize(tmp_path_factory.mktemp("synth") / "set", n_frames=N_FRAMES, seed=3, jobs=2)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +160,7 @@ def test_same_seed_same_bytes_whatever_the_jobs_and_progress_counts_to_the_end(r
         return digests(out)
 
     calls = []
-    first, again = make("a", 1), make("b", 3, lambda done, total, what: calls.append((done, total, what)))
+    first, again = make("a", 1), make("b", 2, lambda done, total, what: calls.append((done, total, what)))
     assert first == again
     assert len(first) > 20
     # Another seed is another room and another motion.
@@ -168,33 +171,128 @@ def test_same_seed_same_bytes_whatever_the_jobs_and_progress_counts_to_the_end(r
     done = [call[0] for call in calls]
     assert done == sorted(done)
     assert calls[-1][0] == calls[-1][1]
-    assert all(what.endswith(".avi") for _, _, what in calls)
+    assert len(set(done)) == len(done) > 3
 
 
-def test_a_failure_leaves_nothing_behind(tmp_path):
-    def fail(done, total, what):
-        raise KeyError("stop")
+class StopError(Exception):
+    pass
 
-    (tmp_path / "set").mkdir()  # an empty folder is as good as none
-    with pytest.raises(KeyError):
-        synthesize(tmp_path / "set", actions=("Box",), n_frames=24, on_progress=fail)
-    assert [path.name for path in tmp_path.rglob("*")] == ["set"]
+
+def stop_at(share):
+    def on_progress(done, total, what):
+        if done >= share * total:
+            raise StopError(what)
+
+    return on_progress
+
+
+def test_a_stopped_run_goes_on_where_it_was(tmp_path):
+    request = {"actions": ("Box",), "n_frames": 24, "seed": 2}
+    whole = digests(synthesize(tmp_path / "whole", **request))
+    out, part = tmp_path / "set", tmp_path / ".set.part"
+    out.mkdir()  # an empty folder is as good as none
+    with pytest.raises(StopError):
+        synthesize(out, **request, on_progress=stop_at(0.7))
+    assert not list(out.iterdir())
+    finished = {path.name: path.stat().st_mtime_ns for path in part.rglob("*.avi") if not path.name.startswith(".")}
+    assert len(finished) >= 3
+    (part / "S1/Image_Data/.Box_1_(C3).part.avi").write_bytes(b"killed while it was written")
+    begun = []
+    synthesize(out, **request, on_progress=lambda done, total, what: begun.append(done / total))
+    assert digests(out) == whole
+    kept = {path.name: path.stat().st_mtime_ns for path in out.rglob("*.avi")}
+    assert {name: kept[name] for name in finished} == finished
+    assert begun[0] > 0.2
+    assert not part.exists()
+
+
+def test_a_stopped_run_with_other_settings_is_started_anew(tmp_path):
+    out = tmp_path / "set"
+    with pytest.raises(StopError):
+        synthesize(out, actions=("Box",), n_frames=24, seed=2, on_progress=stop_at(0.7))
+    made = digests(synthesize(out, actions=("Box",), n_frames=24, seed=3))
+    assert made == digests(synthesize(tmp_path / "other", actions=("Box",), n_frames=24, seed=3))
+
+
+def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
+    bvh = tmp_path / "step_aside.BVH"
+    bvh.write_text(bvh_text(frames=tuple({"LeftArm": (3 * k, 0, 0), "position": f"{k} 95 0"} for k in range(40))))
+    out = synthesize(
+        tmp_path / "set",
+        subjects=2,
+        motions=[bvh, f"Kick={bvh}"],
+        actions=("Gestures",),
+        cameras=root / "S1/Calibration_Data",
+        n_frames=24,
+        mirrored=True,
+        train_share=1.0,
+        masks="png",
+        camera_jitter=1.0,
+        seed=4,
+    )
+    data = HumanEva(out)
+    names = [f"{name} {number}" for name in ("Gestures", "Kick", "StepAside") for number in (1, 2)]
+    assert [s.name for s in data.sequences("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
+    assert not data.sequences("Validate")
+    moved = read_cal(out / "S1/Calibration_Data/C1.cal")
+    assert 5 < np.linalg.norm(moved.centre - cameras()["C1"].centre) < 400
+    statures = [json.loads((out / "synthetic.json").read_text())["settings"]["subjects"]]
+    assert statures == [{"S1": "drawn", "S2": "drawn"}]
+    heads = [np.load(out / f"truth/joints_{name}_Gestures.npz")["joints"][10, 14, 2] for name in ("S1", "S2")]
+    assert abs(heads[0] - heads[1]) > 5
+    sequence = next(s for s in data.sequences() if s.name == "S2 Kick 2")
+    labels = sequence.labelled("Train")
+    joints = np.load(out / "truth/joints_S2_Kick_2.npz")["joints"]
+    np.testing.assert_allclose(labels.joints, joints[labels.numbers - 1], atol=0.01)
+    masks = sorted((out / "truth/silhouettes/S2/Kick_2_(C1)").iterdir())
+    assert len(masks) == count_frames(out / "S2/Image_Data/Kick_2_(C1).avi")
+    pixels = moved.project(joints[11])
+    mask = cv2.imread(str(masks[sequence.clock.first_video_frame["C1"] - 1 + 11]), cv2.IMREAD_GRAYSCALE)
+    x, y = np.rint(pixels).astype(int).T
+    near = cv2.dilate(mask, np.ones((9, 9), np.uint8))
+    assert (near[y, x] > 0).mean() > 0.9
+    # The toolkit's caches hold the same markers as the files they are of.
+    c3d, mat = (read_markers(out / f"S1/Mocap_Data/Kick_1.{kind}") for kind in ("c3d", "mat"))
+    assert c3d.labels == mat.labels
+    np.testing.assert_allclose(mat.positions, c3d.positions, atol=1e-3)
+
+
+def test_masks_as_a_video_are_exact(tmp_path):
+    kinds = {kind: synthesize(tmp_path / kind, actions=("Jog",), n_frames=24, masks=kind) for kind in ("png", "video")}
+    folder = kinds["png"] / "truth/silhouettes/S1/Jog_1_(C2)"
+    with av.open(str(kinds["video"] / "truth/silhouettes/S1/Jog_1_(C2).avi")) as container:
+        frames = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+    pictures = [cv2.imread(str(path), cv2.IMREAD_GRAYSCALE) for path in sorted(folder.iterdir())]
+    np.testing.assert_array_equal(np.stack(frames), np.stack(pictures))
+    assert set(np.unique(pictures)) == {0, 255}
+
+
+def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path):
+    out = synthesize(tmp_path / "set", actions=("Walking",), n_frames=40, mirrored=True)
+    tracks = [dict(np.load(out / f"truth/joints_S1_Walking{end}.npz")) for end in ("", "_2")]
+    assert not np.array_equal(tracks[0]["first_video_frame"], tracks[1]["first_video_frame"])
+    first, second = (track["joints"] for track in tracks)
+    swapped = second[:, [0, 1, 5, 6, 7, 2, 3, 4, 11, 12, 13, 8, 9, 10, 14]] * [1, -1, 1]
+    apart = [
+        np.abs(first[max(k, 0) : 40 + min(k, 0)] - swapped[max(-k, 0) : 40 - max(k, 0)]).max() for k in range(-35, 36)
+    ]
+    assert min(apart) < 15  # mm; half a frame of the 60 may lie between them
 
 
 def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
     out = tmp_path / "set"
-    out.mkdir()
-    (out / NOTICE).write_text("an older one")
-    (out / "S4").mkdir()
+    synthesize(out, actions=("Box",), n_frames=24)
     with pytest.raises(DataError, match="overwrite"):
         synthesize(out)
     synthesize(out, actions=("Jog",), n_frames=24, overwrite=True)
     assert (out / "S1/Mocap_Data/Jog_1.c3d").exists()
-    assert not (out / "S4").exists()
-    (out / "mine.h5").write_text("a model")
-    with pytest.raises(DataError, match=r"it holds mine\.h5, which would be lost"):
-        synthesize(out, overwrite=True)
-    assert (out / "mine.h5").read_text() == "a model"
+    assert not (out / "S1/Mocap_Data/Box_1.c3d").exists()
+    for mine in ("mine.h5", "S1/Image_Data/notes.txt"):
+        (out / mine).write_text("mine")
+        with pytest.raises(DataError, match=f"it holds {re.escape(mine)}, which would be lost"):
+            synthesize(out, overwrite=True)
+        assert (out / mine).read_text() == "mine"
+        (out / mine).unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
 
     precious = tmp_path / "thesis"
@@ -219,6 +317,15 @@ def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
         ({"actions": ("Box", "Box")}, "named once"),
         ({"n_frames": 3}, "24 to 100000 frames, not 3"),
         ({"seed": -1}, "seed"),
+        ({"subjects": 0}, "1 to 200 subjects"),
+        ({"train_share": 1.5}, "0 to 1, not 1.5"),
+        ({"camera_jitter": 30}, "0 to 10 degrees"),
+        ({"masks": "gif"}, "no kind of masks 'gif'"),
+        ({"facing": "C9"}, "nobody can face the camera 'C9'"),
+        ({"cameras": "/none"}, "/none: no such folder"),
+        ({"motions": ["none.bvh"]}, "none.bvh: no such motion file"),
+        ({"motions": ["W1=none.bvh"]}, "none.bvh: no such motion file"),
+        ({"actions": ("Fly",), "seed": -1, "subjects": 0}, "'Fly'.*seed.*subjects"),
     ],
 )
 def test_wrong_requests_are_refused_in_one_line(tmp_path, wrong, message):

@@ -8,10 +8,11 @@ import numpy as np
 from films import figure
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.calibration import calibrate
 from pipelines.config import Config
 from pipelines.model import PoseModel
 from pipelines.store import SUMMARY
-from pose import HistoSC
+from pipelines.train import new_histosc
 from pose.skeleton import HUMANEVA_15
 
 N_WORDS = 20
@@ -23,7 +24,7 @@ def make_model() -> PoseModel:
     config = Config.model_validate({"descriptor": {"n_points": N_POINTS, "n_words": N_WORDS}})
     steps = np.repeat(np.arange(0, 60, 2), 2)
     masks = [figure(step, column) for step, column in zip(steps.tolist(), [30, 45] * 30, strict=True)]
-    histosc = HistoSC(n_points=N_POINTS, n_words=N_WORDS).fit(masks)
+    histosc = new_histosc(config).fit(masks)
     rest, reach = np.random.default_rng(0).uniform(-1, 1, (2, 15, 3))
     rest[0] = reach[0] = 0
     poses = 800 * rest + 200 * np.sin(steps / 4)[:, None, None] * reach
@@ -35,4 +36,6 @@ def make_model() -> PoseModel:
     mpgp.fit(gp.scale_inputs(histograms), outputs)
     blanks: dict[Any, Any] = {dict: {}, str: "a test", bool: True}
     summary = {name: blanks.get(kind, 1) for name, kind in SUMMARY.items()}
-    return PoseModel(config, histosc, gp, mpgp, poses.mean(axis=0), HUMANEVA_15, summary)
+    return PoseModel(
+        config, histosc, gp, mpgp, poses.mean(axis=0), HUMANEVA_15, summary, calibrate(gp, outputs, steps // 6)
+    )

@@ -67,11 +67,13 @@ system = KernelSystem(data["X"], SquaredExponential(data["gamma"]), 0.1, 0)
 solve(system, data["Y"], block_size=30, random_state=0, callback=wait, checkpoint=path, checkpoint_seconds=1e-9)
 """
     killed(WAIT + script, tmp_path / "data.npz", path)
-    (tmp_path / f".{path.name}.tmp").write_bytes(b"what a kill in the middle of writing leaves")
+    abandoned = tmp_path / f".{path.name}.tmp"
+    abandoned.write_bytes(b"what a kill in the middle of writing left in an older version")
     result = solve(KernelSystem(X, kernel, noise, 0), Y, block_size=30, random_state=0, checkpoint=path)
     assert result.resumed
     assert result.converged
     assert not path.exists()
+    assert not abandoned.exists()
     plain = solve(KernelSystem(X, kernel, noise, 0), Y, block_size=30, random_state=0)
     assert not plain.resumed
     # It begins where three iterations had come to.
@@ -192,7 +194,7 @@ def test_every_damage_is_one_clear_line(path):
     Checkpoint(path).store("solve", "mark", {"alpha": alpha})
     whole = path.read_bytes()
     assert len(whole) < 1000
-    np.testing.assert_array_equal(Checkpoint(path).load("solve", "mark")["alpha"], alpha)
+    np.testing.assert_array_equal(Checkpoint(path).load("solve", "mark", {"alpha": (3, 2)})["alpha"], alpha)
     damaged = [whole[:length] for length in range(0, len(whole), 7)]
     damaged += [whole[:i] + bytes([whole[i] ^ 0xFF]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
     damaged += [b"", b"not a checkpoint", whole[:-22] + b"PK\x05\x06" + bytes(18)]
@@ -201,7 +203,7 @@ def test_every_damage_is_one_clear_line(path):
         path.write_bytes(content)
         try:
             # Some bytes carry nothing (times, the version of the packer).
-            np.testing.assert_array_equal(Checkpoint(path).load("solve", "mark")["alpha"], alpha)
+            np.testing.assert_array_equal(Checkpoint(path).load("solve", "mark", {"alpha": (3, 2)})["alpha"], alpha)
         except ValueError as error:
             messages.append(str(error))
     assert len(messages) > 0.7 * len(damaged)
@@ -257,3 +259,67 @@ def test_fingerprints_tell_values_types_and_shapes_apart():
     assert len(set(marks)) == len(marks) - 1  # None is written as "none"
     assert fingerprint(a, a) == fingerprint(a.copy(), a[::-1][::-1])
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
+
+
+def dead_process():
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_what_a_kill_in_the_middle_of_writing_left_is_cleared_away(path):
+    gone, ours, theirs, other = (
+        path.with_name(f".{name}.tmp")
+        for name in (
+            f"{path.name}.{dead_process()}-3",
+            f"{path.name}.{os.getpid()}-{10**9}",  # an earlier process had our number
+            f"{path.name}.{os.getppid()}-0",
+            "other.npz.1-1",
+        )
+    )
+    for file in (gone, ours, theirs, other):
+        file.write_bytes(b"half")
+    Checkpoint(path).store("solve", "mark", {"alpha": np.ones(3)})
+    # A living process may still be writing, and other checkpoints are none of ours.
+    assert sorted(path.parent.iterdir()) == sorted([theirs, other, path])
+
+
+def test_two_at_once_write_under_names_of_their_own(path, monkeypatch):
+    names, save = [], np.savez
+
+    def nested(file, **arrays):
+        names.append(file.name)
+        if len(names) == 1:
+            # Another fit begins, and writes, while the first one is writing.
+            Checkpoint(path).store("solve", "second", {"alpha": np.zeros(2)})
+        save(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", nested)
+    Checkpoint(path).store("solve", "first", {"alpha": np.ones(2)})
+    assert len(set(names)) == 2
+    np.testing.assert_array_equal(Checkpoint(path).load("solve", "first", {"alpha": (2,)})["alpha"], 1)
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "alpha", [None, np.array(["a", "b"]), np.ones((300, 3)), np.ones(600), np.full((300, 2), np.nan)]
+)
+def test_a_file_without_proper_coefficients_is_damaged(stopped, path, alpha):
+    X, Y, kernel, noise = stopped
+    with np.load(path) as file:
+        held = {name: file[name] for name in file.files if name != "solve/alpha"}
+    np.savez(path, **held, **({} if alpha is None else {"solve/alpha": alpha}))
+    with pytest.raises(ValueError, match=r"unfinished\.npz is damaged .alpha.: delete it to start anew"):
+        solve(KernelSystem(X, kernel, noise), Y, checkpoint=path)
+
+
+@pytest.mark.parametrize("name", ["log_parameters", "indices", "numbers"])
+def test_hyperparameters_that_lack_a_part_are_damaged(problem, path, name):
+    X, Y, _, _ = problem(100)
+    model = GBCDRegressor(checkpoint=path, block_size=20, callback=lambda entry: True, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, Y)
+    with np.load(path) as file:
+        np.savez(path, **{key: file[key] for key in file.files if key != f"hyperparameters/{name}"})
+    with pytest.raises(ValueError, match=rf"is damaged .{name}.: delete it"):
+        GBCDRegressor(checkpoint=path, block_size=20).fit(X, Y)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gbcd import KernelSystem, SquaredExponential, solve
 from gbcd._tiles import worker_limit
 from gbcd.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.cholesky import NotPositiveDefiniteError
 from gbcd.solvers.conjugate import Directions, conjugate_descent, orthonormalising
 from gbcd.solvers.result import Progress
 
@@ -100,6 +101,7 @@ def test_the_cheaper_forecast_is_taken(problem, monkeypatch):
 def test_steps_that_take_too_long_give_way_to_blocks(problem, full_vector, monkeypatch, noise, mb):
     monkeypatch.setattr("gbcd.solvers.greedy.PATIENCE", 0.0)
     monkeypatch.setattr("gbcd.solvers.greedy.MIN_PATIENCE", 2.0)
+    monkeypatch.setattr("gbcd.solvers.greedy.cholesky_seconds", lambda system: np.inf)
     X, Y, kernel, _ = problem(700, q=3)
     result = solve(KernelSystem(X, kernel, noise, mb * MB), Y, random_state=0)
     assert result.choice.endswith(", then greedy blocks of 500")
@@ -329,3 +331,61 @@ def test_passes_on_reference_problems(shared, name, n, mb, passes):
     result = solve(system, Y, random_state=0)
     assert result.converged
     assert result.kernel_passes <= passes
+
+
+@pytest.mark.parametrize("steps_first", [False, True])
+@pytest.mark.parametrize("mb", [0, 200])
+def test_blocks_give_way_to_a_factor_that_fits(problem, dense, monkeypatch, steps_first, mb):
+    X, Y, kernel, _ = problem(700, q=2)
+    noise = 1e-3 if steps_first else 1e-8
+    if steps_first:
+        monkeypatch.setattr("gbcd.solvers.greedy.PATIENCE", 0.0)
+        monkeypatch.setattr("gbcd.solvers.greedy.MIN_PATIENCE", 2.0)
+        monkeypatch.setattr("gbcd.solvers.greedy.block_seconds", lambda system, q: 1e9)
+    system = KernelSystem(X, kernel, noise, mb * MB)
+    result = solve(system, Y, random_state=0)
+    assert result.converged
+    assert np.abs(dense(X, kernel, noise) @ result.coef - Y).max() <= 1.1e-4
+    if mb:
+        assert result.choice.endswith("greedy blocks of 500: replaced by cholesky, whose factor fits the memory budget")
+        assert result.kernel_passes <= 6
+        assert all(entry.active is None for entry in result.trace)
+    else:
+        assert result.choice.endswith("greedy blocks of 500")
+    given = solve(KernelSystem(X, kernel, noise, mb * MB), Y, block_size=650, random_state=0)
+    assert given.choice == "greedy blocks of 650"
+
+
+def test_a_factor_that_is_no_use_leaves_the_blocks(problem, monkeypatch):
+    X, Y, kernel, noise = problem(300)
+    monkeypatch.setattr("gbcd.solvers.greedy.block_seconds", lambda system, q: 1e-9)
+    monkeypatch.setattr("gbcd.solvers.greedy.cholesky_seconds", lambda system: 1e-10)
+
+    def indefinite(progress):
+        raise NotPositiveDefiniteError("Kbar is not positive definite")
+
+    monkeypatch.setattr("gbcd.solvers.greedy.cholesky", indefinite)
+    result = solve(KernelSystem(X, kernel, noise), Y, random_state=0)
+    assert result.converged
+    assert result.choice == "greedy blocks of 300"
+    # One that stops short is the blocks' start.
+    monkeypatch.setattr("gbcd.solvers.greedy.cholesky", lambda progress: (0 * progress.Y, -progress.Y))
+    result = solve(KernelSystem(X, kernel, noise), Y, random_state=0)
+    assert result.converged
+    assert result.choice == "greedy blocks of 300, after cholesky"
+
+
+def test_a_solve_that_stops_short_says_what_else_there_is(problem, monkeypatch):
+    X, Y, kernel, _ = problem(700)
+
+    def message(noise, **options):
+        with pytest.warns(ConvergenceWarning) as warned:
+            solve(KernelSystem(X, kernel, noise, 0), Y, block_size=20, random_state=0, **options)
+        return str(warned[0].message)
+
+    advice = "try solver='cholesky', whose factor takes 3.9 MB, or a larger "
+    assert f"{advice}noise, max_passes or tolerance" in message(1e-8, max_passes=2)
+    assert f"ran out; the noise 1e-08 makes it hard: {advice}one" in message(1e-8, max_time=1e-9)
+    assert "cholesky" not in message(0.1, max_time=1e-9)
+    monkeypatch.setattr("gbcd.solvers.result.available_memory", lambda: 3_000_000)
+    assert "(try a larger noise, max_passes or tolerance)" in message(1e-8, max_passes=2)

@@ -6,10 +6,11 @@ import time
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,6 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gbcd import GBCDRegressor, SquaredExponential, _tiles
 
 
+# Many checks fit a handful of random numbers.
+@pytest.mark.filterwarnings("ignore:The search for hyperparameters ended at white noise")
 @parametrize_with_checks([GBCDRegressor(random_state=0)])
 def test_it_is_a_scikit_learn_citizen(estimator, check):
     check(estimator)
@@ -38,7 +41,8 @@ def test_it_learns_and_a_constant_output_is_exact(data):
     np.testing.assert_array_equal(std[:, 1], 0)
     assert np.corrcoef(mean[:, 0], Y[200:, 0])[0, 1] > 0.8
     # In each output's own units.
-    assert std[0, 0] / std[0, 2] == pytest.approx(Y[:200, 0].std() / Y[:200, 2].std())
+    units = np.sqrt(model.amplitude_) * Y[:200].std(axis=0)
+    assert std[0, 0] / std[0, 2] == pytest.approx(units[0] / units[2])
     assert model.solve_result_.gradient_norm <= 1e-4
     assert model.hyperparameters_.noise == model.noise_
     assert not model.coef_[:, 1].any()
@@ -264,6 +268,17 @@ def test_stopping_short_warns(data):
     ("parameters", "message"),
     [
         ({"kernel": "matern"}, "not 'matern'"),
+        *[({"kernel": kernel, "gamma": 1.0, "noise": 0.1}, "kernel must be 'ard'") for kernel in ("rbf", None, 3)],
+        ({"kernel": RBF(2.0), "noise": 0.1}, r"of scikit-learn is gbcd.SquaredExponential\(1 / \(2 \* length_scale"),
+        ({"hyperparameter_objective": "zz", "gamma": 1.0, "noise": 0.1}, "'marginal' or 'leave_group_out', not 'zz'"),
+        ({"subset": 0, "gamma": 1.0, "noise": 0.1}, "subset must be at least 2, not 0"),
+        ({"subset": 1}, "subset must be at least 2, not 1"),
+        ({"checkpoint_seconds": 0}, "checkpoint_seconds must be a positive number, not 0"),
+        ({"memory_budget": True}, "number of bytes, not True"),
+        ({"precision": "half"}, "precision must be"),
+        ({"max_passes": "x"}, "max_passes must be a positive number, not x"),
+        ({"tol": "x"}, "tol must be a positive number, not x"),
+        ({"block_size": 2.5}, "block_size must be an integer, not 2.5"),
         ({"max_time": -1, "gamma": 1.0, "noise": 0.1}, "max_time must be a positive number"),
         ({"input_scaling": "row"}, "'column', 'global' or None, not 'row'"),
         ({"kernel": SquaredExponential(1.0), "gamma": 1.0}, "gamma must be None when a Kernel is given"),
@@ -271,7 +286,9 @@ def test_stopping_short_warns(data):
         ({"gamma": [1.0, 2.0], "noise": 0.1}, "2 gammas, the inputs 10 columns"),
     ],
 )
-def test_impossible_parameters_are_refused(data, parameters, message):
+def test_impossible_parameters_are_refused(data, parameters, message, monkeypatch):
+    # Before the minutes that hyperparameters may take.
+    monkeypatch.setattr("gbcd._hyperparameters.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted"))
     with pytest.raises(ValueError, match=message):
         GBCDRegressor(**parameters).fit(*data)
 
@@ -357,6 +374,11 @@ def test_where_it_cannot_converge_it_says_how_far_it_came():
         (np.ones((5, 3)), [1, 2, 3, -1.7e308, 5], r"y reaches 1\.7e\+308"),
         (np.full((5, 3), 1.7e308), np.ones(5), r"X reaches 1\.7e\+308"),
         (np.ones((5, 3)), [1, 2, 3, np.inf, 5], "y contains infinity at row 3, column 0"),
+        (np.ones((5, 3)) + 1j, np.ones(5), "Complex data not supported: give the real part of X"),
+        (np.ones((5, 3)), np.ones(5) + 1j, "Complex data not supported: give the real part of y"),
+        (np.ones((5, 3)), scipy.sparse.csr_matrix(np.ones((5, 1))), "y is sparse, and only dense arrays are taken"),
+        (np.ones((5, 3)), [10**400] * 5, "y holds an integer beyond 1.8e308"),
+        ([[10**400]] * 5, np.ones(5), "X holds an integer beyond 1.8e308"),
         ([[1, 2], [3, -np.inf]], [1, 2], "X contains infinity at row 1, column 1"),
     ],
 )
@@ -370,3 +392,79 @@ def test_the_package_knows_no_images_files_or_command_lines():
     code = f"import sys, gbcd; print([m for m in {others} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
+@pytest.mark.parametrize(
+    ("apart", "parameters"),
+    [(1e7, {"gamma": 0.3, "input_scaling": None}), (1e12, {"gamma": 0.3, "input_scaling": None}), (1e7, {})],
+    ids=["1e7", "1e12", "scaled"],
+)
+def test_groups_far_apart_are_two_processes(dense, apart, parameters, solver):
+    near = np.linspace(0, 3, 65)[:, None]
+    y = np.r_[np.sin(3 * near[:, 0]), np.cos(2 * near[:, 0])]
+    X = np.r_[near, apart + near]
+    model = GBCDRegressor(noise=0.01, tol=1e-8, solver=solver, **{"gamma": 0.3 * X.var(), **parameters}).fit(X, y)
+    assert model.solve_result_.converged
+    standard = (y - y.mean()) / y.std()
+    K = dense(near, SquaredExponential(0.3), 0.0)
+    expected = [K @ np.linalg.solve(K + 0.01 * np.eye(65), part) for part in (standard[:65], standard[65:])]
+    variance = 1 - np.einsum("ij,ji->i", K, np.linalg.solve(K + 0.01 * np.eye(65), K))
+    mean, std = model.predict(X, return_std=True)
+    accuracy = max(1e-6, apart * 1e-15)
+    np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=accuracy)
+    np.testing.assert_allclose((std / y.std()) ** 2, np.r_[variance, variance], atol=10 * accuracy)
+
+
+def test_a_fitted_amplitude_scales_deviations_and_draws_and_not_the_mean(problem):
+    X, Y, _, _ = problem(300, q=2)
+    X, Y, new = X[:250], 3 + 10 * Y[:250], X[250:]
+    model = GBCDRegressor(kernel="isotropic", input_scaling=None, solver="cholesky", random_state=0).fit(X, Y)
+    assert model.amplitude_.shape == (2,)
+    assert np.abs(np.log(model.amplitude_)).min() > 0.1
+    mean, std = model.predict(new, return_std=True)
+    observed = model.predict(new, return_std=True, include_noise=True)[1]
+    for j, amplitude in enumerate(model.amplitude_):
+        kernel = ConstantKernel(amplitude) * RBF(1 / np.sqrt(2 * model.kernel_.gamma))
+        theirs = GaussianProcessRegressor(kernel, alpha=amplitude * model.noise_, optimizer=None, normalize_y=True)
+        expected, deviation = theirs.fit(X, Y[:, j]).predict(new, return_std=True)
+        np.testing.assert_allclose(mean[:, j], expected, rtol=1e-6)
+        np.testing.assert_allclose(std[:, j], deviation, rtol=1e-6)
+    np.testing.assert_allclose(observed**2, std**2 + model.noise_ * model.amplitude_ * model.y_scale_**2, rtol=1e-9)
+    draws = model.sample_y(new, 2000, random_state=0)
+    np.testing.assert_allclose(draws.std(axis=2) / std, 1, atol=0.08)
+    # The same mean without an amplitude, and other deviations.
+    unit = GBCDRegressor(kernel=model.kernel_, noise=model.noise_, input_scaling=None, solver="cholesky").fit(X, Y)
+    np.testing.assert_array_equal(unit.amplitude_, 1)
+    plain, unscaled = unit.predict(new, return_std=True)
+    np.testing.assert_allclose(plain, mean, rtol=1e-9)
+    np.testing.assert_allclose(std / unscaled, np.broadcast_to(np.sqrt(model.amplitude_), std.shape), rtol=1e-6)
+
+
+def test_the_amplitude_is_part_of_the_state_and_missing_in_older_ones(data):
+    X, Y = data
+    model = GBCDRegressor(random_state=0).fit(X, Y)
+    assert model.amplitude_[1] == 1  # of the constant output
+    state = model.get_state()
+    std = model.predict(X, return_std=True)[1]
+    np.testing.assert_allclose(GBCDRegressor.from_state(state).predict(X, return_std=True)[1], std, rtol=1e-9)
+    del state["amplitude"]
+    older = GBCDRegressor.from_state(state)
+    np.testing.assert_array_equal(older.amplitude_, np.ones(3))
+    np.testing.assert_allclose(older.predict(X, return_std=True)[1] * np.sqrt(model.amplitude_), std, rtol=1e-9)
+
+
+def test_a_smooth_function_is_predicted_as_well_as_with_scikit_learns_constant_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 6))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    noisy = y + rng.standard_normal(400)
+    model = GBCDRegressor(random_state=0).fit(X[:200], noisy[:200])
+    theirs = GaussianProcessRegressor(
+        ConstantKernel(100, (1e-3, 1e7)) * RBF(np.full(6, 2.0), (1e-2, 1e3)) + WhiteKernel(0.1), normalize_y=True
+    ).fit((X[:200] - 0.5) * np.sqrt(12), noisy[:200])
+    ours = np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2))
+    reference = np.sqrt(np.mean((theirs.predict((X[200:] - 0.5) * np.sqrt(12)) - y[200:]) ** 2))
+    assert ours < 1.05 * reference
+    mean, std = model.predict(X[200:], return_std=True, include_noise=True)
+    assert np.sqrt(np.mean(((mean - noisy[200:]) / std) ** 2)) == pytest.approx(1, abs=0.15)

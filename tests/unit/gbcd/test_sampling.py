@@ -49,3 +49,9 @@ def test_sample_y_has_the_shapes_and_units_of_predict(problem):
     assert single.sample_y(X[100:], n_samples=2).shape == (50, 2)
     with pytest.raises(ValueError, match="n_samples must be at least 1, not 0"):
         single.sample_y(X[100:], n_samples=0)
+
+
+def test_many_draws_of_inputs_out_of_reach_of_a_phase_are_refused():
+    X = np.linspace(0, 1e14, 4100)[:, None]
+    with pytest.raises(ValueError, match=r"within 1e\+10 length scales of their mean: leave the farthest out"):
+        posterior_deviations(KernelSystem(X, SquaredExponential(1.0), 0.1), X[:2], 1)

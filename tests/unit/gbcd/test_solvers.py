@@ -192,7 +192,7 @@ def test_cholesky_names_the_noise_when_rounding_wins():
         ({"solver": "newton"}, "no solver 'newton': choose from auto, bcdc, bcdg, cg, cholesky, gbcd"),
         ({"tol": 0}, "tol must be a positive number, not 0"),
         ({"tol": np.inf}, "tol must be a positive number, not inf"),
-        ({"max_passes": 0}, "max_passes must be positive"),
+        ({"max_passes": 0}, "max_passes must be a positive number, not 0"),
         ({"block_size": 0}, "block_size must be at least 1"),
         ({"block_size": 1.5}, "block_size must be an integer, not 1.5"),
         ({"block_size": "a"}, "block_size must be an integer, not 'a'"),
@@ -279,3 +279,26 @@ def test_time_that_runs_out_stops_after_that_iteration(problem, solver, monkeypa
         result = solve(KernelSystem(X, kernel, noise), Y, solver, block_size=20, tol=1e-10, callback=tick, max_time=3.0)
     assert result.n_iter == 3
     assert np.abs(result.gradient).max() == result.gradient_norm
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_outputs_that_are_none_are_refused(problem, solver):
+    X, _, kernel, noise = problem(50)
+    system = KernelSystem(X, kernel, noise)
+    for Y, message in (
+        (np.empty((50, 0)), r"Y is empty .shape .50, 0..: give at least one column"),
+        (np.ones(50) * 1j, "Complex data not supported: give the real part of Y"),
+        ([10**400] * 50, "Y holds an integer beyond 1.8e308"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            solve(system, Y, solver)
+
+
+@pytest.mark.parametrize("value", ["x", None, 0, -1, np.nan])
+def test_impossible_limits_are_refused(problem, value):
+    X, Y, kernel, noise = problem(50)
+    with pytest.raises(ValueError, match="max_passes must be a positive number, not"):
+        solve(KernelSystem(X, kernel, noise), Y, max_passes=value)
+    with pytest.raises(ValueError, match="checkpoint_seconds must be a positive number, not"):
+        solve(KernelSystem(X, kernel, noise), Y, checkpoint_seconds=value)
+    assert solve(KernelSystem(X, kernel, noise), Y, max_passes=np.inf).converged

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+import scipy.sparse
+from sklearn.gaussian_process.kernels import RBF
 
-from gbcd import KernelSystem, SquaredExponential
+from gbcd import KernelSystem, SquaredExponential, predictive_variance, solve
 from gbcd.system import KnownColumns
 
 N = 700
@@ -92,9 +94,12 @@ def test_precision_is_raised_once(data):
     np.testing.assert_allclose(system.matmul(V), Kbar @ V, atol=1e-11)
 
 
-def test_inputs_far_out_start_in_float64():
-    X = np.linspace(0, 1e4, 50)[:, None]
-    assert KernelSystem(X, SquaredExponential(1.0), 0.1).dtype == np.float64
+def test_squares_that_cancel_too_much_for_float32_start_in_float64():
+    X, kernel = np.linspace(0, 150, 50)[:, None], SquaredExponential(1.0)
+    assert KernelSystem(X, kernel, 0.1).dtype == np.float64
+    assert KernelSystem(X / 3, kernel, 0.1).dtype == np.float32
+    # Farther out nothing is left to cancel: differences are taken, in float64 whatever the tile.
+    assert KernelSystem(1e3 * X, kernel, 0.1).dtype == np.float32
 
 
 def test_where_the_gradient_is_large(data):
@@ -135,6 +140,34 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
     np.testing.assert_allclose(values, Kbar - noise * np.eye(N), rtol=0, atol=6.1e-8)  # half a unit of float32 at 1
 
 
+@pytest.mark.parametrize("budget", [1e8, np.float32(1e8), np.int64(10**8), 10, 0])
+def test_a_budget_is_any_whole_number_of_bytes(data, budget):
+    X, kernel, noise, Kbar = data
+    system = KernelSystem(X, kernel, noise, budget)
+    assert system.memory_budget == int(budget)
+    assert system.keep_whole() == (budget > 10)
+    y = np.sin(np.arange(float(N)))
+    assert np.abs(Kbar @ solve(system, y, random_state=0).coef[:, 0] - y).max() <= 1.01e-4
+
+
+def test_inputs_that_were_changed_are_noticed(data):
+    X, kernel, noise, _ = data
+    X = X.copy()
+    system = KernelSystem(X, kernel, noise)
+    solve(system, X[:, 0], random_state=0)
+    X[5], X[6] = X[6].copy(), X[5].copy()
+    for use in (lambda: solve(system, X[:, 0]), lambda: predictive_variance(system, X[:3])):
+        with pytest.raises(ValueError, match="X has been changed since the KernelSystem was made: make another one"):
+            use()
+    X[5], X[6] = X[6].copy(), X[5].copy()
+    assert solve(system, X[:, 0], random_state=0).converged
+    # What had to be converted is a copy already.
+    single = X.astype(np.float32)
+    copied = KernelSystem(single, kernel, noise)
+    single[:] = 0
+    assert solve(copied, X[:, 0], random_state=0).converged
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -144,6 +177,17 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
         ({"noise": "a"}, "noise must be a positive number, not a"),
         ({"precision": "float16"}, "'mixed' or 'float64', not 'float16'"),
         ({"memory_budget": -1}, "number of bytes, not -1"),
+        ({"memory_budget": True}, "number of bytes, not True"),
+        ({"memory_budget": 0.5}, "number of bytes, not 0.5"),
+        ({"memory_budget": np.inf}, "number of bytes, not inf"),
+        ({"memory_budget": None}, "number of bytes, not None"),
+        ({"memory_budget": "all"}, "number of bytes, not 'all'"),
+        ({"kernel": "ard"}, "kernel must be a gbcd.Kernel, not 'ard'"),
+        ({"kernel": RBF(2.0)}, r"RBF\(length_scale\) of scikit-learn is gbcd.SquaredExponential\(1 / \(2 \* length"),
+        ({"X": np.ones((3, 2)) + 1j}, "Complex data not supported: give the real part of X"),
+        ({"X": scipy.sparse.eye(3)}, r"X is sparse, and only dense arrays are taken: give X.toarray\(\)"),
+        ({"X": [[10**400, 1]]}, "X holds an integer beyond 1.8e308"),
+        ({"X": [[object(), 1]]}, "X must hold numbers"),
         ({"X": np.ones(3)}, "two dimensions"),
         ({"X": np.ones((0, 3))}, "X is empty"),
         ({"X": [[1.0, 2.0], [3.0, np.nan]]}, "X contains NaN at row 1, column 1"),
@@ -154,3 +198,37 @@ def test_impossible_systems_are_refused(change, message):
     arguments = {"X": np.ones((3, 2)), "kernel": SquaredExponential(1.0), "noise": 0.1, **change}
     with pytest.raises(ValueError, match=message):
         KernelSystem(**arguments)
+
+
+@pytest.mark.parametrize("budget", [0, ALL], ids=["tiles", "kept"])
+@pytest.mark.parametrize("apart", [0.0, 1e7, 1e155, 1e300])
+def test_inputs_far_apart_on_the_kernels_scale_are_no_worse(problem, dense, budget, apart):
+    X, _, kernel, noise = problem(300)
+    near, far = X[:150], X[150:] + apart
+    Kbar = dense(np.r_[near, X[150:]], kernel, noise)
+    if apart:
+        # The groups do not see each other; from 1e155 on the second one is a single point.
+        Kbar[:150, 150:] = Kbar[150:, :150] = 0
+        Kbar[150:, 150:] = dense(far, kernel, noise) if apart < 1e100 else 1 + noise * np.eye(150)
+    system = KernelSystem(np.r_[near, far], kernel, noise, budget)
+    np.testing.assert_array_equal(system.diag(), 1 + noise)
+    np.testing.assert_allclose(system.dense(), Kbar, rtol=0, atol=1e-12)
+    everything = np.arange(300)
+    for values in (system.dense(), system.block(everything, everything)):
+        np.testing.assert_array_equal(np.diagonal(values), 1 + noise)
+    rng = np.random.default_rng(0)
+    V, Y = rng.standard_normal((2, 300, 2))
+    np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, rtol=0, atol=1e-4)
+    for solver in ("gbcd", "cholesky", "pcg", "gbcd-paper", "smo"):
+        result = solve(system, Y, solver, tol=1e-6, random_state=0)
+        assert result.converged
+        assert np.abs(Kbar @ result.coef - Y).max() <= 1.01e-6
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e308])
+def test_rows_that_see_nobody_have_their_own_output(scale):
+    X = scale * np.linspace(-1, 1, 2500)[:, None]
+    y = np.sin(np.arange(2500.0))
+    result = solve(KernelSystem(X, SquaredExponential(1.0), 0.25), y, random_state=0)
+    np.testing.assert_allclose(result.coef[:, 0], y / 1.25, atol=1e-4)

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from pipelines.bench import table4
 from pipelines.bench.problems import Catalogue, draw
+from pipelines.bench.rows import Rows
 from pipelines.bench.simulated import SIMULATED, arm_tip, friedman1
 from pipelines.progress import Silent
 from pose.errors import DataError
@@ -121,6 +123,49 @@ def test_what_is_missing_or_wrong_is_named(catalogue, folder):
     (folder / "hyperparameters.json").write_text('{"small": {"gamma": -1, "noise": 1}}')
     with pytest.raises(DataError, match=r"hyperparameters\.json: .*gamma must be finite"):
         catalogue(folder).specify("small", 50)
+
+
+class Listening(Silent):
+    """Keeps the faults."""
+
+    def __init__(self):
+        self.faults = []
+
+    def fault(self, text):
+        self.faults.append(text)
+
+
+def test_a_file_with_the_name_of_a_simulated_problem_is_left_out(tmp_path):
+    for name in ("friedman1", "histosc_like"):
+        np.savez(tmp_path / f"{name}.npz", X=np.eye(3), y=np.arange(3.0))
+    listening = Listening()
+    catalogue = Catalogue(tmp_path, tmp_path / "fitted.json", listening)
+    assert catalogue.names == []
+    assert catalogue.specify("friedman1", 70) == Catalogue(None, tmp_path / "x", Silent()).specify("friedman1", 70)
+    assert Rows(catalogue, quick=False).training_samples("friedman1", 70) == 70
+    assert listening.faults == [
+        f"{tmp_path}: the file {name} has the name of a problem that is made here; rename it"
+        for name in ("friedman1", "histosc_like")
+    ]
+
+
+def test_a_file_that_cannot_be_used_is_named_and_the_others_have_their_rows(folder, tmp_path):
+    (folder / "hyperparameters.json").write_text(json.dumps({"small": GIVEN}))
+    (folder / "broken.csv").write_text("1,2\nred,3\n")
+    (folder / "twice.csv").write_text("1,2\n3,5\n")
+    np.savez(folder / "twice.npz", X=np.eye(3), y=np.arange(3.0))
+    listening = Listening()
+    (made,) = table4.tables("full", Catalogue(folder, tmp_path / "fitted.json", listening))
+    rows = {row.labels: row for row in made.rows if row.labels[0] not in ("friedman1", "arm8")}
+    assert {labels[0] for labels in rows} == {"broken", "small", "twice"}
+    assert rows["small", "54", "gbcd"].cell is not None
+    fault = "column 1 holds text ('red') in line 2; numbers are needed"
+    assert rows["broken", "–", "MPGP"].missing == f"broken.csv: {fault}"
+    assert rows["twice", "–", "SD"].missing == "twice.npz and twice.csv are one data set; keep one of them"
+    assert listening.faults == [
+        f"{folder / 'broken.csv'}: {fault}",
+        f"{folder}: twice.npz and twice.csv are one data set; keep one of them",
+    ]
 
 
 @pytest.mark.shared

@@ -1,13 +1,22 @@
 """A measurement in a process of its own: whatever happens there is an answer."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from pipelines.bench import worker
 from pipelines.bench.cell import Cell
 from pipelines.bench.process import MeasuringProcess
 
 TASKS = """
 import ctypes, os, time
+from pathlib import Path
 import numpy as np
 from pipelines.bench.cell import Finding, Job, UnavailableError
 
@@ -37,6 +46,10 @@ def crash(parameters, data, seed):
 
 def identify(parameters, data, seed):
     return Job(os.getpid, lambda found: Finding({"process": found}))
+
+def stay(parameters, data, seed):
+    Path(parameters["mark"]).write_text(str(os.getpid()))
+    return Job(lambda: np.linalg.svd(np.random.rand(6000, 6000)), lambda _: Finding({}))
 
 def infinite(parameters, data, seed):
     return Job(lambda: None, lambda _: Finding({"value": float("nan")}))
@@ -103,3 +116,56 @@ def test_a_process_is_reused_until_it_ends(measure):
     assert measure("sleep", limit=0.05).outcome == "limit"
     assert measure("crash").remark.startswith("killed by")
     assert measure("identify").measures["process"] not in (first, second)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from pipelines.bench.cell import Cell
+from pipelines.bench.process import MeasuringProcess
+with MeasuringProcess() as process:
+    process.measure(Cell("bench_fakes:stay", {"mark": sys.argv[1]}), None, 0, 600.0, Path(sys.argv[2]))
+"""
+
+
+def wait_for(what):
+    for _ in range(600):
+        if what():
+            return
+        time.sleep(0.1)
+    pytest.fail("waited for a minute")
+
+
+def is_running(process):
+    # As a zombie it waits for whoever adopts it, and computes no more.
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it takes as long as one call of a library")
+def test_a_worker_ends_with_its_parent_however_that_ends(tmp_path, monkeypatch):
+    (tmp_path / "bench_fakes.py").write_text(TASKS)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    mark = tmp_path / "worker.txt"
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(mark), str(tmp_path / "arrays.npz")]) as parent:
+        wait_for(lambda: mark.exists() and mark.read_text())
+        child = int(mark.read_text())
+        assert is_running(child)
+        os.kill(parent.pid, signal.SIGKILL)
+        parent.wait()
+    wait_for(lambda: not is_running(child))
+
+
+def test_where_the_system_does_not_help_the_parent_is_watched(monkeypatch):
+    def leave(code):
+        raise SystemExit(code)
+
+    parents = iter([7, 7, 1])
+    monkeypatch.setattr(worker.os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(worker.os, "_exit", leave)
+    monkeypatch.setattr(worker.time, "sleep", lambda seconds: None)
+    with pytest.raises(SystemExit):
+        worker._watch(7)
+    assert list(parents) == []

@@ -90,6 +90,11 @@ def test_a_data_set_is_found_by_its_name(tmp_path):
         ("1,2\n3\n4,5,6\n", "line 2 has 1 cells; line 3 has 3 cells, not 2"),
         ("1\n2\n", "has 1 column"),
         ("y,y2\n1,2\n3,4\n", "all columns are outputs"),
+        ("1,1e200,2\n3,4,5\n", "1 values of X are beyond 1e+100, the first in row 1, column 2"),
+        ("1,-2e100\n3,4\n", "1 values of y are beyond 1e+100, the first in row 1, column 1"),
+        ("1e-200,2\n3e-200,4\n", "column 1 of X varies by 2e-200 alone: take off its mean, or choose another unit"),
+        ("1,1000000000.01\n3,1000000000.02\n", "column 1 of y varies by 0.01 alone: take off its mean"),
+        ("1,2\n" + 140_000 * "3" + ",4\n", "cannot be read as csv (line 2: field larger than field limit (131072))"),
     ],
 )
 def test_a_wrong_csv_file_is_one_clear_line(tmp_path, text, fault):
@@ -98,6 +103,7 @@ def test_a_wrong_csv_file_is_one_clear_line(tmp_path, text, fault):
         read_samples(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
+    assert message.count(str(path)) == 1
     assert fault in message
     assert "\n" not in message
 
@@ -108,6 +114,8 @@ def test_other_wrong_files_are_named(tmp_path):
     np.savez(tmp_path / "other.npz", x=np.ones(3))
     np.savez(tmp_path / "uneven.npz", X=np.ones((3, 2)), y=np.ones(4))
     np.savez(tmp_path / "words.npz", X=X, y=np.array(["a", "b", "c"]))
+    np.savez(tmp_path / "complex.npz", X=X + 1j, y=Y)
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "uneven.npz").read_bytes()[:200])
     np.savez(tmp_path / "objects.npz", X=X, y=np.array([1, None, 2], dtype=object))
     scipy.io.savemat(tmp_path / "two.mat", {"a": X, "b": X})
     scipy.io.savemat(tmp_path / "thin.mat", {"a": Y})
@@ -116,14 +124,17 @@ def test_other_wrong_files_are_named(tmp_path):
         "broken.mat": "cannot be read as mat",
         "other.npz": r"needs X \(n, d\) and y \(n,\) or Y \(n, q\); it holds x",
         "uneven.npz": "must have the same rows",
-        "words.npz": "y must hold numbers",
+        "words.npz": "y must hold real numbers",
+        "complex.npz": "X must hold real numbers",
+        "cut.npz": "cannot be read as npz",
         "objects.npz": "cannot be read as npz",
         "two.mat": "needs X and y or Y, or one matrix; it holds a, b",
         "thin.mat": "has 1 column;",
     }
     for name, fault in faults.items():
-        with pytest.raises(DataError, match=fault):
+        with pytest.raises(DataError, match=fault) as caught:
             read_samples(tmp_path / name)
+        assert str(caught.value).count(str(tmp_path)) == 1
 
 
 def test_constant_columns_are_allowed_where_they_belong(tmp_path):

@@ -1,6 +1,7 @@
 """A benchmark from the request to its tables: what is measured, what is kept, what is shown."""
 
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from pipelines import cli
 from pipelines.bench import run as bench
 from pipelines.bench import solvers
 from pipelines.bench.cell import Cell, Column, Comparison, Row, Run, Table
+from pipelines.bench.lock import locked
 from pipelines.bench.peers import PEERS
 from pipelines.bench.pictures import panels
 from pipelines.bench.problems import Catalogue
@@ -37,6 +39,8 @@ def work(parameters, data, seed):
     value = parameters["value"]
     return Job(sleep, lambda _: Finding({"value": value + seed}, {"values": np.arange(3.0) * seed + value}))
 """
+HEADING = {"benchmark": "b", "size": "full", "version": "1", "machine": {}, "figure": ""}
+DONE = Run("done", 1.0, {"seconds": 0.5, "value": 1.0})
 COLUMNS = (Column("value", "value", ".1f"), Column("difference", "difference", ".1f"))
 
 
@@ -63,8 +67,8 @@ def start(tmp_path, monkeypatch):
     def call(*cells, **options):
         monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(*cells))
         (tmp_path / "done.txt").write_text("")
-        sheets, failed = bench.run_benchmark("fakes", out, Silent(), **options)
-        return sheets[0].rows, failed, (tmp_path / "done.txt").read_text().split()
+        outcome = bench.run_benchmark("fakes", out, Silent(), **options)
+        return outcome.sheets[0].rows, outcome.failed, (tmp_path / "done.txt").read_text().split()
 
     call.out = out
     return call
@@ -132,10 +136,6 @@ def test_results_of_another_version_are_not_mixed_in(start):
     with pytest.raises(UsageError, match="another version or machine; --overwrite"):
         start(cell("a"))
     assert start(cell("a"), overwrite=True)[2] == ["a"]
-    for damaged in ("", "[]", "{}", json.dumps({**held, "format": 0}), json.dumps({**held, "cells": [{}]})):
-        path.write_text(damaged)
-        with pytest.raises(DataError, match=r"fakes-full\.json: not a results file"):
-            start(cell("a"))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
     assert (code, err) == (
         2,
         "error: nothing: there is no such benchmark, but table2, table3, table4, figure1, figure2, figure3, figure4, "
-        "solvers, and all\n",
+        "solvers, shapes, and all\n",
     )
     code, _, err = command("solvers", "--data", tmp_path / "nowhere")
     assert code == 2
@@ -183,6 +183,13 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
     assert code == 1
     assert "RuntimeError: [red] a|b: bad" in out
     assert err.splitlines()[-1] == "error: 1 of the measurements failed; the tables say how"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "arm8.csv").write_text("1,2\n3,4\n")
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", fakes(cell("a", 1.0)))
+    code, out, err = command("fakes", "--out", tmp_path / "results", "--data", tmp_path / "data")
+    assert code == 1
+    fault = f"{tmp_path / 'data'}: the file arm8 has the name of a problem that is made here; rename it"
+    assert err.splitlines() == [f"error: {fault}", f"error: left out: {fault}"]
 
 
 def test_medians_of_numbers_words_and_truths():
@@ -257,10 +264,136 @@ def test_measurements_of_other_splits_give_a_mean_and_a_deviation():
 
 
 def test_results_keep_the_cells_of_other_tables(tmp_path):
-    heading = {"benchmark": "b", "size": "full", "version": "1", "machine": {}, "figure": ""}
-    results = Results(tmp_path / "b-full.json", heading, overwrite=False)
-    results.put(cell("a"), [Run("done", 1.0, {"value": 1.0})])
+    results = Results(tmp_path / "b-full.json", HEADING, overwrite=False)
+    results.put(cell("a"), [DONE])
     results.write([])
-    again = Results(tmp_path / "b-full.json", heading, overwrite=False)
-    assert again.runs(cell("a")) == [Run("done", 1.0, {"value": 1.0})]
+    again = Results(tmp_path / "b-full.json", HEADING, overwrite=False)
+    assert again.runs(cell("a")) == [DONE]
     assert again.runs(cell("b")) == []
+
+
+def test_a_second_run_in_the_folder_measures_nothing(start):
+    start(cell("a"))
+    with locked(start.out), pytest.raises(UsageError, match="another run measures here"):
+        start(cell("a"), cell("b"))
+    assert start(cell("a"), cell("b"))[2] == ["b"]
+
+
+def changed(held, *keys, to):
+    """A copy of JSON values with one of them replaced."""
+    copy = json.loads(json.dumps(held))
+    inner = copy
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = to
+    return json.dumps(copy)
+
+
+RUN = ("cells", 0, "runs", 0)
+DAMAGE = [
+    (lambda held: "", "Expecting value"),
+    (lambda held: "[]", "an object"),
+    (lambda held: "[" * 100_000, "recursion"),
+    (lambda held: json.dumps(held)[:-9], "delimiter|Expecting"),
+    (lambda held: changed(held, "format", to=1), "format"),
+    (lambda held: changed(held, "cells", 0, to={}), r"cells\.0\.task"),
+    (lambda held: changed(held, "cells", to=7), "cells"),
+    (lambda held: changed(held, "tables", to=3), "tables"),
+    (lambda held: changed(held, "tables", 0, to="x"), r"tables\.0"),
+    (lambda held: changed(held, "tables", 0, "n_labels", to=9), "more labels than columns"),
+    (lambda held: changed(held, "tables", 0, "rows", 0, to=["a"]), "rows of different lengths"),
+    (lambda held: changed(held, "tables", 0, "rows", 0, to=[1, 2, 3, 4]), r"tables\.0\.rows"),
+    (lambda held: changed(held, "machine", to=None), "machine"),
+    (lambda held: changed(held, "figure", to="../x.png"), "figure"),
+    (lambda held: changed(held, *RUN, "outcome", to="perhaps"), "outcome"),
+    (lambda held: changed(held, *RUN, "limit", to="long"), "limit"),
+    (lambda held: changed(held, *RUN, "measures", to=[1]), "measures"),
+    (lambda held: changed(held, *RUN, "measures", to={}), "has no seconds"),
+    (lambda held: changed(held, *RUN, "measures", "seconds", to="1"), "has no seconds"),
+    (lambda held: changed(held, *RUN, "measures", "value", to=[1.0]), "value"),
+    (lambda held: changed(held, *RUN, "measures", "value", to=10**400), "value"),
+    (lambda held: changed(held, *RUN, "measures", "value", to=float("nan")), "not JSON compliant"),
+    (lambda held: changed(held, *RUN, "measures", "value", to="x"), "value of a is 'x', not a number"),
+    (lambda held: changed(held, *RUN, "measures", "value", to=True), "value of a is True, not a number"),
+]
+
+
+@pytest.mark.parametrize(("damage", "why"), DAMAGE)
+def test_a_damaged_results_file_is_named(tmp_path, damage, why):
+    path = tmp_path / "b-full.json"
+    whole = Results(path, HEADING, overwrite=False)
+    whole.put(cell("a"), [DONE])
+    whole.write([table(cell("a"))])
+    Results(path, HEADING, overwrite=False).check([table(cell("a"))])
+    path.write_text(damage(json.loads(path.read_text())))
+    with pytest.raises(DataError, match=why) as caught:
+        Results(path, HEADING, overwrite=False).check([table(cell("a"))])
+    message = str(caught.value)
+    assert message.startswith(f"{path}: not a results file of this version (")
+    assert message.endswith("); --overwrite replaces it")
+    assert "\n" not in message
+
+
+def test_a_damaged_results_file_stops_its_benchmark_and_is_replaced_on_request(start):
+    start.out.mkdir()
+    path = start.out / "fakes-full.json"
+    path.write_text("{}")
+    with pytest.raises(DataError, match=r"fakes-full\.json: not a results file"):
+        start(cell("a"))
+    assert start(cell("a"), overwrite=True)[2] == ["a"]
+    assert start(cell("a"))[2] == []
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DataError, match=r"fakes-full\.json: cannot be read \(Is a directory\)"):
+        start(cell("a"))
+
+
+def test_a_damaged_file_of_another_benchmark_is_a_fault_and_no_obstacle(start, monkeypatch):
+    monkeypatch.setattr(bench, "BENCHMARKS", {"others": fakes(cell("b")), "fakes": fakes(cell("a"))})
+    damaged = start.out / "others-full.json"
+    start.out.mkdir()
+    damaged.write_text("{}")
+    for name, shown in (("fakes", 1), (bench.ALL, 1)):
+        outcome = bench.run_benchmark(name, start.out, Silent())
+        assert len(outcome.sheets) == shown
+        assert [fault.split(" (")[0] for fault in outcome.left_out] == [
+            f"{damaged}: not a results file of this version"
+        ]
+        text = (start.out / "RESULTS.md").read_text()
+        assert "## fakes, full" in text
+        assert "## others, full" not in text
+    outcome = bench.run_benchmark(bench.ALL, start.out, Silent(), overwrite=True)
+    assert (len(outcome.sheets), outcome.left_out) == (2, [])
+
+
+@pytest.mark.parametrize("damage", ["deleted", "truncated", "empty", "of another"])
+def test_arrays_that_are_gone_or_damaged_are_measured_again(start, damage):
+    start(cell("a", 1.0), cell("b", 3.0), repeat=2)
+    held = json.loads((start.out / "fakes-full.json").read_text())
+    for path in (start.out / "fakes-full.arrays").iterdir():
+        if damage == "deleted":
+            path.unlink()
+        elif damage == "of another":
+            np.savez(path, other=np.ones(3))
+        else:
+            path.write_bytes(path.read_bytes()[:100] if damage == "truncated" else b"")
+    rows, _, done = start(cell("a", 1.0), cell("b", 3.0), repeat=2)
+    assert done == ["a", "b"]  # the first measurement of each: it is the one whose arrays are kept
+    assert [row[1:3] for row in rows[:2]] == [["1.5", "0.0"], ["3.5", "2.0"]]
+    again = json.loads((start.out / "fakes-full.json").read_text())
+    assert [len(entry["runs"]) for entry in again["cells"]] == [2, 2]
+    assert again["cells"][0]["runs"][1] == held["cells"][0]["runs"][1]
+    assert start(cell("a", 1.0), cell("b", 3.0), repeat=2)[2] == []
+
+
+def test_a_picture_is_never_drawn_of_arrays_that_are_gone(start, monkeypatch):
+    def draw(tables, results):
+        assert "values" in results.arrays(tables[0].rows[0].cell)
+        return panels(1, 1, "A title")[0]
+
+    alone = Table("Fakes", ("what",), COLUMNS, (Row(("a",), cell("a")),))
+    made = bench.Benchmark("Fakes.", lambda size, catalogue: [alone], draw, ("values",))
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", made)
+    bench.run_benchmark("fakes", start.out, Silent())
+    shutil.rmtree(start.out / "fakes-full.arrays")
+    bench.run_benchmark("fakes", start.out, Silent())

@@ -8,8 +8,12 @@ import cv2
 import numpy as np
 import pytest
 
-from pipelines.bench.shapes import bulls_eye, main, nearest_neighbour_accuracy, read_shapes
+from pipelines.bench import run, shapes
+from pipelines.bench.problems import Catalogue
+from pipelines.bench.run import run_benchmark
+from pipelines.bench.shapes import bulls_eye, nearest_neighbour_accuracy, read_shapes
 from pipelines.errors import UsageError
+from pipelines.progress import Silent
 from pose.errors import DataError
 
 LABELS = np.array([0, 0, 1, 1])
@@ -42,24 +46,59 @@ def draw(folder: Path) -> None:
             cv2.imwrite(str(folder / f"{name}-{k}.png"), 255 - picture if k == 2 else picture)
 
 
-def test_measures_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_measures_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pictures").mkdir()
+    draw(tmp_path / "pictures")
+    read = read_shapes(tmp_path / "pictures")
+    assert read.classes == ["bar", "box"]
+    assert all(mask.mean() < 0.2 for mask in read.masks), "the inverted pictures are put right"
+    # Of two classes every third is the first alone.
+    monkeypatch.setitem(shapes.EVERY_MATCHED, "full", 1)
+    outcome = run_benchmark("shapes", tmp_path / "out", Silent(), data=tmp_path / "pictures")
+    assert (outcome.failed, outcome.left_out) == (0, [])
+    everything, matched = outcome.sheets
+    assert everything.title == matched.title == "Retrieval among 6 shapes of 2 classes"
+    assert [row[:5] for row in everything.rows] == [
+        ["HistoSC histograms", "absolute", "6", "100.0%", "100.0%"],
+        ["HistoSC histograms", "tangent", "6", "100.0%", "100.0%"],
+        ["Belongie et al. (2002)", "–", "1,400", "–", "76.5%"],
+    ]
+    assert everything.rows[2][5:] == ["–", "–", "as published"]
+    assert [row[:5] for row in matched.rows[2:]] == [
+        ["points matched", "absolute", "6", "100.0%", "100.0%"],
+        ["points matched", "tangent", "6", "100.0%", "100.0%"],
+    ]
+    assert "| Belongie et al. (2002) | – | 1,400 | – | 76.5% |" in (tmp_path / "out" / "RESULTS.md").read_text()
+
+
+def test_a_quick_run_takes_some_classes(tmp_path: Path) -> None:
     draw(tmp_path)
-    shapes = read_shapes(tmp_path)
-    assert shapes.classes == ["bar", "box"]
-    assert all(mask.mean() < 0.2 for mask in shapes.masks), "the inverted pictures are put right"
-    main([str(tmp_path), "--every", "1"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "6 shapes of 2 classes; subset: 6 of bar, box"
-    assert len([line for line in lines if "100.00%" in line]) == 6
-    assert "76.51%" in lines[-1]
+    everything, matched = shapes.tables("quick", Catalogue(tmp_path, tmp_path / "fitted.json", Silent()))
+    assert everything.title == matched.title == "Retrieval among 3 shapes of 1 classes"
+    cell = matched.rows[-1].cell
+    assert cell is not None
+    finding = (job := shapes.match_points(cell.parameters, tmp_path, 0)).check(job.work())
+    assert finding.measures["matched shapes"] == 3
+    cv2.imwrite(str(tmp_path / "box-9.png"), np.eye(30, dtype=np.uint8) * 255)
+    with pytest.raises(DataError, match="not what they were"):
+        shapes.match_points(cell.parameters, tmp_path, 0)
+
+
+def test_without_pictures_it_says_what_it_needs_and_all_goes_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for data in (None, tmp_path):
+        with pytest.raises(UsageError, match=r"^shapes: needs --data with the pictures of MPEG-7 CE-Shape-1 part B"):
+            run_benchmark("shapes", tmp_path / "out", Silent(), data=data)
+    monkeypatch.setattr(run, "BENCHMARKS", {"shapes": run.BENCHMARKS["shapes"]})
+    outcome = run_benchmark("all", tmp_path / "out", Silent(), data=tmp_path)
+    assert outcome == run.Outcome([], 0, [])
 
 
 def test_faults_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no pictures"):
         read_shapes(tmp_path)
     draw(tmp_path)
-    with pytest.raises(UsageError, match="--every 0"):
-        main([str(tmp_path), "--every", "0"])
     (tmp_path / "bat-1.png").write_bytes(b"nothing")
     with pytest.raises(DataError, match=r"bat-1\.png: is not a picture"):
         read_shapes(tmp_path)

@@ -1,11 +1,13 @@
 """Settings: defaults, the files that are shipped, and how faults are told."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from pipelines.config import Config, load_config
+from pipelines.config import Config, DataConfig, load_config
 from pipelines.errors import UsageError
+from pose.humaneva.splits import SCHEMES
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -37,6 +39,10 @@ def test_values_are_taken(tmp_path):
     assert (config.data.stride, config.data.target_frame, config.gp.kernel) == (3, "world", "ard")
 
 
+def test_the_schemes_are_those_of_the_reader():
+    assert get_args(DataConfig.model_fields["scheme"].annotation) == SCHEMES
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -47,6 +53,11 @@ def test_values_are_taken(tmp_path):
         ("[gp]\nkernel = 'matern'", "gp.kernel: Input should be 'isotropic' or 'ard'"),
         ("[data]\nstride = 0", "data.stride: Input should be greater than or equal to 1"),
         ("[data]\ncameras = ['C1', 'C1']", "each may be named once"),
+        ("[data]\nscheme = 'random'", "data.scheme: Input should be 'official', 'tgp-half' or 'blocked-75-25'"),
+        (
+            "[data]\nscheme = 'tgp-half'\ntrain_partition = 'Validate'",
+            "data: train_partition Validate: tgp-half has Train and Test",
+        ),
         ("[data\n", "is not TOML"),
         ("data = 5", "data: Input should be"),
     ],

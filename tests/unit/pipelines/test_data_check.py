@@ -6,6 +6,7 @@ from pathlib import Path
 
 import av
 import cv2
+import ezc3d
 import numpy as np
 import pytest
 
@@ -71,6 +72,33 @@ def test_one_camera_that_is_late_is_named(tree):
     faults = check_data(tree, Silent()).faults
     late = [re.search(r"Walking_1_\(C2\)\.ofs: the pictures of C2 are (\d+) frames early against", f) for f in faults]
     assert [abs(int(match[1]) - 6) <= 1 for match in late if match] == [True]
+
+
+@pytest.mark.parametrize("by", [15, 40])
+def test_a_clock_that_is_out_by_more_than_is_tried(tree, by):
+    """No shift is recommended then: it would mend nothing."""
+    delay(tree, ["C1", "C2", "C3"], by)
+    check = check_data(tree, Silent(), selection=Selection(cameras=["C1", "C3"]))
+    assert check.suggested_shift in (None, 0)
+    faults = [fault for fault in check.faults if "but the partitions need" not in fault]
+    assert re.search(
+        r"S1 Walking 1: (joints lie 12 frames or more off|only \d+% of the joints lie on) the p", faults[0]
+    )
+    assert not any("joints lie best" in fault for fault in faults)
+
+
+def test_motion_capture_that_stands_still_is_noted(tree):
+    path = tree / "S1/Mocap_Data/Walking_1.c3d"
+    c3d = ezc3d.c3d(str(path))
+    out = ezc3d.c3d()
+    for key in ("LABELS", "RATE", "UNITS"):
+        out["parameters"]["POINT"][key]["value"] = c3d["parameters"]["POINT"][key]["value"]
+    points = c3d["data"]["points"]
+    points[:, :, 50:53] = points[:, :, 49:50]  # frames 51 to 53, from 1, are frame 50
+    out["data"]["points"] = points
+    out.write(str(path))
+    notes = check_data(tree, Silent(), selection=Selection(cameras=["C1"])).notes
+    assert f"{path}: 3 of {points.shape[2]} mocap frames repeat the one before, first 51" in notes
 
 
 def test_the_published_table_serves_on_a_copy_of_the_release(tree):
@@ -142,7 +170,7 @@ def test_chosen_frames_are_drawn(whole, tmp_path):
 def test_unknown_names_are_refused(whole):
     with pytest.raises(DataError, match=r"no video by BW1 \(there are C1, C2, C3\)"):
         check_data(whole, Silent(), selection=Selection(cameras=["BW1"]))
-    with pytest.raises(DataError, match="holds no subject s9"):
+    with pytest.raises(DataError, match="holds no subject S9"):
         check_data(whole, Silent(), selection=Selection(subjects=["S9"]))
 
 

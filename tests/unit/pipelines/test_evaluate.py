@@ -1,6 +1,7 @@
 """Errors by group, worked out by hand, and how they are shown."""
 
 import io
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from pipelines.evaluate import Evaluation
 from pipelines.features import Samples
-from pipelines.report import error_table, save_picture
+from pipelines.report import error_table, interval_table, save_picture
 from pose.skeleton import HUMANEVA_15
 
 
@@ -70,6 +71,51 @@ def test_the_dictionary_for_scripts(evaluation):
     assert content["aligned_by_camera_mm"]["C2"]["mpgp"] == pytest.approx(0, abs=1e-9)
 
 
+@pytest.fixture
+def with_std(evaluation) -> Evaluation:
+    """The root is known, other coordinates have 10 mm: one of 4 x 42 errs, by 1.5 standard deviations."""
+    std = np.full((4, 15, 3), 10.0)
+    std[:, 0] = 0
+    return Evaluation("Validate", HUMANEVA_15, evaluation.samples, "camera", evaluation.predictions, std=std)
+
+
+def test_intervals_by_hand(with_std):
+    sections = with_std.intervals()
+    # 1.5 is beyond the 50 % interval (0.67) and within those of 90 % (1.64) and 95 %.
+    assert sections[""]["all coordinates"] == pytest.approx({"50 %": 167 / 168, "90 %": 1, "95 %": 1, "std_mm": 10})
+    assert sections["action"]["Box"]["50 %"] == pytest.approx(83 / 84)
+    assert sections["action"]["Jog"]["50 %"] == 1
+    assert sections["joint"]["left_wrist"]["50 %"] == pytest.approx(11 / 12)
+    assert "pelvis" not in sections["joint"]
+    assert with_std.coverage(0.5, with_std.samples.camera == "C2") == 1
+    assert with_std.as_dict()["intervals"] == sections
+
+
+def test_intervals_are_judged_by_each_coordinates_own_deviation(with_std):
+    std = with_std.std.copy()
+    std[0, 4, 0] = 5  # the error is 3 of these
+    shown = Evaluation("Validate", HUMANEVA_15, with_std.samples, "camera", with_std.predictions, std=std)
+    assert shown.coverage(0.95) == pytest.approx(167 / 168)
+
+
+def test_without_standard_deviations_there_are_no_intervals(evaluation):
+    assert evaluation.intervals() == {}
+    assert np.isnan(evaluation.coverage(0.9))
+
+
+def test_the_interval_table_shows_them(with_std):
+    screen = Console(file=io.StringIO(), width=90)
+    screen.print(interval_table(with_std))
+    row = next(line for line in screen.file.getvalue().splitlines() if "left wrist" in line)
+    assert [cell.strip() for cell in row.strip("│ ").split("│")] == [
+        "joint left wrist",
+        "91.7",
+        "100.0",
+        "100.0",
+        "10.0",
+    ]
+
+
 def test_the_table_shows_them(evaluation):
     screen = Console(file=io.StringIO(), width=80)
     screen.print(error_table(evaluation))
@@ -79,9 +125,16 @@ def test_the_table_shows_them(evaluation):
     assert "4 samples of Validate" in lines[0]
 
 
-@pytest.mark.parametrize("axes", ["camera", "world"])
-def test_the_picture_is_drawn(evaluation, tmp_path, axes):
-    shown = Evaluation("Validate", HUMANEVA_15, evaluation.samples, axes, evaluation.predictions)
+def test_another_scheme_than_the_toolkits_is_told(evaluation):
+    shown = replace(evaluation, partition="Test", scheme="tgp-half")
+    assert "4 samples of Test of tgp-half" in str(error_table(shown).title)
+    assert (shown.as_dict()["scheme"], shown.as_dict()["partition"]) == ("tgp-half", "Test")
+    assert evaluation.as_dict()["scheme"] == "official"
+
+
+@pytest.mark.parametrize(("axes", "known"), [("camera", True), ("world", False)])
+def test_the_picture_is_drawn(with_std, tmp_path, axes, known):
+    shown = replace(with_std, axes=axes, std=with_std.std if known else None)
     save_picture(tmp_path / "report.png", shown)
     picture = cv2.imread(str(tmp_path / "report.png"))
     assert picture.shape == (990, 1430, 3)

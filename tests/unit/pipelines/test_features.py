@@ -3,11 +3,14 @@
 import json
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
+import ezc3d
 import numpy as np
 import pytest
 
 from pipelines.config import Config
+from pipelines.errors import UsageError
 from pipelines.features import Samples, extract
 from pipelines.progress import Silent
 from pose.errors import DataError
@@ -134,6 +137,62 @@ def test_a_trial_that_cannot_be_used_is_left_out_if_another_can(tree, tmp_path):
     assert set(samples.subject) == {"S1"}
 
 
+class Notes(Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+@pytest.fixture
+def gapless(tree, tmp_path) -> Path:
+    """Every frame from 6 to 60 is valid: 55."""
+    copy = Path(shutil.copytree(tree, tmp_path / "gapless"))
+    path = copy / "S1/Mocap_Data/Walking_1.c3d"
+    c3d = ezc3d.c3d(str(path))
+    out = ezc3d.c3d()
+    for key in ("LABELS", "RATE", "UNITS"):
+        out["parameters"]["POINT"][key]["value"] = c3d["parameters"]["POINT"][key]["value"]
+    out["data"]["points"] = np.nan_to_num(c3d["data"]["points"], nan=100.0)
+    out.write(str(path))
+    return copy
+
+
+def test_a_scheme_divides_the_samples(gapless, tmp_path):
+    work, notes = tmp_path / "work", Notes()
+    halves = {
+        name: extract(gapless, name, with_config(scheme="tgp-half"), notes, work=work) for name in ("Test", "Train")
+    }
+    # Of 55 frames the first 27 test, 6..32, and 28 train, 33..60; the official halves are 6..30 and 31..60.
+    assert [(min(s.frame), max(s.frame), len(s) + s.n_empty) for s in halves.values()] == [(6, 32, 81), (33, 60, 84)]
+    assert notes.lines[0] == "Test of tgp-half: 1 trial, 27 frames, 81 images by C1 C2 C3"
+    assert notes.lines[-1] == "Train of tgp-half: 1 trial, 28 frames, 84 images by C1 C2 C3"
+    # What is kept of the one scheme is not taken for the other's.
+    official = extract(gapless, "Train", CONFIG, notes, work=work)
+    assert (min(official.frame), max(official.frame), len(official) + official.n_empty) == (31, 60, 90)
+    assert notes.lines[-1] == "Train of official: 1 trial, 30 frames, 90 images by C1 C2 C3"
+
+
+def test_a_scheme_that_leaves_nothing_to_test(gapless):
+    blocked = with_config(scheme="blocked-75-25", cameras=["C2"])
+    notes = Notes()
+    extract(gapless, "Train", blocked, notes)
+    assert notes.lines == ["Train of blocked-75-25: 1 trial, 41 frames, 41 images by C2"]  # 3/4 of 55, rounded down
+    # 14 frames are left, fewer than the gap of 30.
+    with pytest.raises(
+        DataError, match=r"nothing to use for Test: no trial has frames of Test .*blocked-75-25 divides"
+    ):
+        extract(gapless, "Test", blocked, Silent())
+
+
+def test_a_partition_that_the_scheme_does_not_have(tree):
+    with pytest.raises(UsageError, match="scheme tgp-half has no partition Validate: there are Train, Test"):
+        extract(tree, "Validate", with_config(scheme="tgp-half"), Silent())
+
+
 @pytest.mark.parametrize(("partition", "message"), [("Test", "nothing to use for Test: no trial has frames")])
 def test_nothing_to_use_is_an_error(tree, partition, message):
     with pytest.raises(DataError, match=message):
@@ -155,3 +214,29 @@ def test_another_cameras_background_is_noticed(tree, tmp_path):
 def test_missing_masks_are_named(tree, tmp_path):
     with pytest.raises(DataError, match=r"no masks Walking_1_\(C1\)"):
         extract(tree, "Train", CONFIG, Silent(), masks=tmp_path)
+
+
+def test_samples_too_many_are_left_out_evenly_and_one_by_one(samples):
+    most = len(samples) - 7
+    thinned = samples.thinned(most)
+    assert len(thinned) == most
+    assert samples.thinned(len(samples)) is samples
+    # Known by camera and frame; the seven left out are nearly equally far apart.
+    kept = set(zip(thinned.camera.tolist(), thinned.frame.tolist(), strict=True))
+    left_out = [k for k, key in enumerate(zip(samples.camera, samples.frame, strict=True)) if key not in kept]
+    assert len(left_out) == 7
+    assert np.ptp(np.diff(left_out)) <= 1
+    row = int(np.flatnonzero((samples.camera == thinned.camera[5]) & (samples.frame == thinned.frame[5]))[0])
+    np.testing.assert_array_equal(thinned.poses[5], samples.poses[row])
+
+
+def test_a_wish_for_more_images_than_there_are_is_told(tree, samples):
+    class Told(Silent):
+        lines: ClassVar[list[str]] = []
+
+        def say(self, text):
+            self.lines.append(text)
+
+    told = Told()
+    assert len(extract(tree, "Train", CONFIG, told, most=10_000)) == len(samples)
+    assert told.lines[-1] == f"Train: {len(samples)} images, fewer than the 10000 asked for"

@@ -1,14 +1,36 @@
 """The background model that the settings name, and the toolkit's kept per camera."""
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from pipelines.config import Config
-from pipelines.silhouettes import fit_background
+from pipelines.silhouettes import fit_background, silhouette
 from pose import GaussianBackground
 from pose.background_models import SubtractorBackground, ToolkitBackground
+from pose.video import VideoFrame
+
+
+@pytest.mark.parametrize(
+    ("boxes", "is_person"),
+    [
+        ([], False),
+        ([(10, 10, 1, 1)], False),
+        ([(10, 10, 7, 22)], True),  # 154 pixels of 640 x 480 = 307,200, of which 0.05 % are 153.6
+        ([(10, 10, 9, 17)], False),  # 153
+        ([(20 * k, 10, 10, 10) for k in range(30)], False),  # 3,000 pixels, but in specks of 100
+        ([(20 * k, 10, 10, 10) for k in range(20)] + [(100, 100, 50, 100)], True),
+    ],
+)
+def test_a_ready_made_silhouette_of_specks_is_nobody(boxes, is_person):
+    picture = np.zeros((480, 640, 3), np.uint8)
+    for x, y, width, height in boxes:
+        picture[y : y + height, x : x + width] = 255
+    mask = silhouette(VideoFrame(0, 0.0, picture), None, Path("masks"))
+    np.testing.assert_array_equal(mask, picture[:, :, 0] if is_person else 0)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.calibration import Calibration
 from pipelines.config import Config
 from pipelines.model import PoseModel
 from pipelines.store import SUMMARY, load_model, save_model
@@ -26,8 +27,11 @@ def model() -> PoseModel:
     gp = GBCDRegressor(kernel="isotropic", gamma=0.1, noise=0.1, input_scaling="global").fit(histograms, outputs)
     mpgp = MatchingPursuitGP(gp.kernel_, noise=gp.noise_, input_scaling=None, n_regressors=7, random_state=0)
     mpgp.fit(gp.scale_inputs(histograms), outputs)
-    histosc = HistoSC.from_codebook(Codebook.from_centers(rng.random((6, 120)).astype(np.float32)))
-    return PoseModel(Config(), histosc, gp, mpgp, outputs.mean(axis=0).reshape(15, 3), HUMANEVA_15, SUMMARY_EXAMPLE)
+    words = Codebook.from_centers(rng.random((6, 120)).astype(np.float32))
+    histosc = HistoSC.from_codebook(words, assignment="soft", hellinger=True)
+    mean_pose = outputs.mean(axis=0).reshape(15, 3)
+    calibration = Calibration(np.r_[np.zeros(3), rng.uniform(50, 150, 42)], gp.noise_, 0.5)
+    return PoseModel(Config(), histosc, gp, mpgp, mean_pose, HUMANEVA_15, SUMMARY_EXAMPLE, calibration)
 
 
 @pytest.fixture
@@ -49,11 +53,102 @@ def test_a_model_reads_back_and_predicts_the_same(model, path):
     np.testing.assert_array_equal(again.histosc.histogram(points), model.histosc.histogram(points))
 
 
+def test_standard_deviations_read_back_the_same(model, path):
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    new = np.vstack([new, [[1, 0, 0, 0, 0, 0]]])  # far from all others
+    ours, again = model.predict_with_std(new), load_model(path).predict_with_std(new)
+    assert ours.joints.shape == ours.std.shape == (6, 15, 3)
+    np.testing.assert_array_equal(ours.joints, model.predict(new))
+    np.testing.assert_array_equal(again.joints, ours.joints)
+    np.testing.assert_array_equal(again.std, ours.std)
+    np.testing.assert_array_equal(again.unlike, ours.unlike)
+    assert (ours.std[:, 0] == 0).all()
+    assert (ours.std[:, 1:] > 0).all()
+    # By hand: factor sqrt(v + noise), v by eq. 2.
+    exact = model.gp.predict(new, return_std=True)[1][:, 5] / model.gp.y_scale_[5]
+    std = model.calibration.factors[5] * np.sqrt(exact**2 + model.gp.noise_)
+    np.testing.assert_allclose(ours.std[:, 1, 2], std, rtol=1e-4)
+    np.testing.assert_array_equal(ours.unlike, exact**2 > 0.5)
+
+
+def test_an_older_file_predicts_and_says_that_it_has_no_standard_deviations(model, path):
+    with h5py.File(path, "a") as file:
+        del file["calibration"]
+    older = load_model(path)
+    new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
+    np.testing.assert_array_equal(older.predict(new), model.predict(new))
+    assert older.calibration is None
+    with pytest.raises(DataError, match=r"holds no calibrated standard deviations.*train it again"):
+        older.predict_with_std(new)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda group: group.__setitem__("factors", np.ones(44)), r"factors has the shape \(44,\), expected \(45,\)"),
+        (lambda group: group.__setitem__("factors", np.full(45, np.nan)), "factors holds something else than finite"),
+        (lambda group: group.__setitem__("factors", np.full(45, -1.0)), "calibration has a factor or a variance below"),
+        (lambda group: group.attrs.__setitem__("unlike_above", np.nan), "calibration has a factor or a variance below"),
+        (lambda group: group.attrs.__delitem__("unlike_above"), "unlike_above"),
+    ],
+)
+def test_a_damaged_calibration_is_refused(path, change, message):
+    with h5py.File(path, "a") as file:
+        group = file["calibration"]
+        factors = group["factors"][:]
+        del group["factors"]
+        change(group)
+        if "factors" not in group:
+            group["factors"] = factors
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \(.*{message}"):
+        load_model(path)
+
+
 def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path):
     with h5py.File(path, "a") as file:
         del file["mpgp/x_offset"], file["mpgp/x_scale"]
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
     np.testing.assert_array_equal(load_model(path).predict_mpgp(new), model.predict_mpgp(new))
+
+
+def test_an_older_file_without_a_scheme_is_of_the_official_one(model, path):
+    with h5py.File(path, "a") as file:
+        config = json.loads(file.attrs["config"])
+        assert config["data"].pop("scheme") == "official"
+        file.attrs["config"] = json.dumps(config)
+    assert load_model(path).config == model.config
+
+
+def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
+    with h5py.File(path, "a") as file:
+        config = json.loads(file.attrs["config"])
+        del config["descriptor"]["assignment"], config["descriptor"]["hellinger"], config["data"]["views"]
+        file.attrs["config"] = json.dumps(config)
+    again = load_model(path)
+    points = np.random.default_rng(2).random((50, 2)) * 100
+    hard = HistoSC.from_codebook(model.histosc.codebook_).histogram(points)
+    np.testing.assert_array_equal(again.histosc.histogram(points), hard)
+    assert hard.tolist() != model.histosc.histogram(points).tolist()
+
+
+@pytest.mark.parametrize("group", ["gp", "mpgp"])
+def test_amplitudes_are_kept_and_older_files_have_none(model, path, group):
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
+    with h5py.File(path, "a") as file:
+        file[f"{group}/amplitude"][...] = np.arange(1.0, 46)
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.arange(1.0, 46))
+    with h5py.File(path, "a") as file:
+        file[f"{group}/amplitude"][3] = 0
+    with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group}/amplitude must be positive"):
+        load_model(path)
+    with h5py.File(path, "a") as file:
+        del file[f"{group}/amplitude"]
+        file[f"{group}/amplitude"] = np.ones(3)
+    with pytest.raises(DataError, match=rf"{group}/amplitude has the shape \(3,\), expected \(45,\)"):
+        load_model(path)
+    with h5py.File(path, "a") as file:
+        del file[f"{group}/amplitude"]
+    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
 
 
 @pytest.mark.parametrize("group", ["gp", "mpgp"])
@@ -68,7 +163,7 @@ def test_the_file_says_what_it_is(path):
     with h5py.File(path) as file:
         assert file.attrs["format"] == "pose-model"
         assert file.attrs["version"] == 1
-        assert set(file) == {"gp", "histosc", "mean_pose", "mpgp", "skeleton"}
+        assert set(file) == {"calibration", "gp", "histosc", "mean_pose", "mpgp", "skeleton"}
         file.visititems(lambda name, item: None if isinstance(item, h5py.Group) else check_plain(name, item))
 
 

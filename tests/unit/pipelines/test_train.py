@@ -38,12 +38,20 @@ def test_short_recordings_are_held_out_in_shorter_blocks(tree):
     # Frames 31 to 60 make 3 blocks of 15 and 5 of 7.
     assert "hyperparameters: blocks of 7 frames are held out, as the recordings are short" in lines
     assert model.summary["converged"]
+    assert "standard deviations: blocks of 7 frames are held out, as the recordings are short" in lines
+    factors = model.calibration.factors.reshape(15, 3)
+    assert (factors[0] == 0).all()
+    assert (factors[1:] > 0).all()
+    assert 0 < model.calibration.unlike_above < 1
+    assert "calibration" in model.summary["seconds"]
 
 
 @pytest.mark.parametrize("stride", [10, 1000])
 def test_too_few_instants_to_hold_out(tree, stride):
     model, lines = run(tree, data={"stride": stride})
     assert "hyperparameters: too few instants to hold any out; by marginal likelihood instead" in lines
+    assert "standard deviations: too few instants to hold any out; the model gives none" in lines
+    assert model.calibration is None
     assert np.isfinite(model.predict(model.histosc.transform([np.random.default_rng(0).random((50, 2))]))).all()
 
 

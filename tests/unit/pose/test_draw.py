@@ -1,8 +1,5 @@
 """Overlays: places worked out by hand, and pictures that drawing must leave alone."""
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 import pytest
 
@@ -11,12 +8,12 @@ from pose.draw import (
     CONTOUR_COLOUR,
     PAPER,
     SIDE_COLOURS,
+    WARNING,
     draw_contour,
     draw_skeleton,
+    fit_through_camera,
     fit_to_silhouette,
     overlay_frame,
-    place_by_silhouette,
-    root_by_pixels,
     skeleton_panel,
 )
 from pose.skeleton import HUMANEVA_15, Skeleton
@@ -191,38 +188,77 @@ def test_world_axes_are_not_called_the_cameras():
     assert not np.array_equal(*views)
 
 
-def lens():
-    matrix = np.array([[600.0, 0, 80], [0, 620, 60], [0, 0, 1]])
-    turned = cv2.Rodrigues(np.array([0.3, -0.5, 0.1]))[0]
-    return Camera("C1", matrix, np.array([-0.1, 0.02, 0.001, 0.0, 0]), turned, np.array([100.0, 200, 4000]))
+def calibrated(angle=0.0, distortion=(0.0,) * 5):
+    """A camera 1 m above the origin, turned about its y axis."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    rotation = np.array([[cosine, 0, -sine], [0, 1, 0], [sine, 0, cosine]])
+    matrix = np.array([[800.0, 0, 320], [0, 820, 240], [0, 0, 1]])
+    return Camera("C1", matrix, np.array(distortion), rotation, np.array([30.0, 1000, 200]))
 
 
-@pytest.mark.parametrize("place", [(0, 0, 9000), (600, -300, 7000), (-900, 200, 12000)])
-def test_a_pose_is_found_where_it_was_projected_from(place):
-    camera, pose = lens(), standing()
-    own = replace(camera, rotation=np.eye(3), translation=np.zeros(3))
-    target = own.project(pose + place)
-    np.testing.assert_allclose(root_by_pixels(pose, target, camera), place, atol=1)
+@pytest.mark.parametrize("place", [(0, 0, 4000), (700, -100, 3000), (-1200, 300, 6000)])
+@pytest.mark.parametrize("distortion", [(0, 0, 0, 0, 0), (-0.2, 0.1, 0.001, -0.001, 0)])
+def test_a_pose_is_found_where_the_camera_saw_it(place, distortion):
+    """Rows of head and soles and the joints' mean column, of a body whose place is known, give its pixels back."""
+    camera, pose = calibrated(0.4, distortion), standing()
+    pose[:, 2] = np.linspace(-300, 300, 15)
+    seen = camera.project(camera.rotate_to_world(pose + place - camera.translation))
+    lowest = pose[pose[:, 1].argmax()] + [0, 80, 0]
+    sole = camera.project(camera.rotate_to_world(lowest + place - camera.translation))
+    column = round(seen[:, 0].mean())
+    mask = np.zeros((480, 640), np.uint8)
+    mask[round(seen[:, 1].min()) : round(sole[1]) + 1, column - 2 : column + 3] = 255
+    np.testing.assert_allclose(fit_through_camera(pose, mask, camera), seen, atol=2.5)
 
 
-def test_with_a_camera_the_pose_covers_the_silhouette_in_perspective():
-    pose, mask = standing(), block(rows=(20, 100))
-    pose[4, 0] = 900  # an arm stretched out
-    pixels = place_by_silhouette(pose, mask, lens())
-    flat = fit_to_silhouette(pose, mask)
-    assert pixels[:, 1].min() == pytest.approx(flat[:, 1].min(), abs=0.5)
-    assert pixels[:, 1].max() == pytest.approx(flat[:, 1].max(), abs=0.5)
-    assert pixels[:, 0].mean() == pytest.approx(flat[:, 0].mean(), abs=0.5)
-    pose[4, 2] -= 800  # its wrist brought towards the camera moves in perspective, and not in a flat view
-    assert np.abs(place_by_silhouette(pose, mask, lens()) - pixels)[4].max() > 1
-    np.testing.assert_array_equal(fit_to_silhouette(pose, mask), flat)
-
-
-def test_a_pose_in_the_worlds_axes_is_laid_onto_the_picture_with_a_camera_only():
-    camera = lens()
-    world = camera.rotate_to_world(standing())
-    plain, drawn = (overlay_frame(picture(), block(), world, HUMANEVA_15, "world", c)[:, :160] for c in (None, camera))
+def test_a_calibrated_camera_lays_world_poses_onto_the_picture():
+    camera, mask = calibrated(), block(480, 640, (100, 400), (300, 340))
+    frame = picture(480, 640)
+    pose = np.stack([standing()[:, 0], standing()[:, 2], -standing()[:, 1]], axis=1)  # x right, z up
+    upright = Camera(
+        "C1", camera.matrix, camera.distortion, np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]), np.zeros(3)
+    )
+    drawn = overlay_frame(frame, mask, pose, HUMANEVA_15, "world", camera=upright)[:, :640]
+    rows = coloured(drawn, SIDE_COLOURS["left"])[:, 0]
+    assert 100 < rows.min() < rows.max() <= 400
+    plain = overlay_frame(frame, mask, pose, HUMANEVA_15, "world")[:, :640]
     assert len(coloured(plain, SIDE_COLOURS["left"])) == 0
-    assert len(coloured(drawn, SIDE_COLOURS["left"])) > 10
-    seen = overlay_frame(picture(), block(), standing(), HUMANEVA_15, "camera", camera)[:, :160]
-    np.testing.assert_array_equal(seen, drawn)
+
+
+def test_standard_deviations_are_ellipses_as_wide_as_they_are():
+    # 1000 mm are 500 rows; 100 mm across and 40 mm down are half axes of 50 and 20 pixels.
+    pose, std = np.zeros((2, 3)), np.array([[100.0, 40, 0], [0, 0, 0]])
+    arguments = {"axes": "camera", "title": ""}
+    plain = skeleton_panel(pose, PAIR, (1000, 600), turn=0, **arguments)
+    drawn = skeleton_panel(pose, PAIR, (1000, 600), turn=0, std=std, **arguments)
+    changed = np.argwhere((plain != drawn).any(axis=2))
+    np.testing.assert_allclose(changed.min(axis=0), [500 - 20, 300 - 50], atol=2)
+    np.testing.assert_allclose(changed.max(axis=0), [500 + 20, 300 + 50], atol=2)
+    # From the side the deviation across is that of the depth, here none.
+    side = skeleton_panel(pose, PAIR, (1000, 600), turn=90, std=std, **arguments)
+    changed = np.argwhere((plain != side).any(axis=2))
+    assert len(changed) == 0 or np.ptp(changed[:, 1]) <= 12
+    # Half way between, the squares of both are halved: 100 / sqrt(2) mm.
+    half = skeleton_panel(pose, PAIR, (1000, 600), turn=45, std=std, **arguments)
+    changed = np.argwhere((plain != half).any(axis=2))
+    assert np.ptp(changed[:, 1]) == pytest.approx(2 * 50 / np.sqrt(2), abs=4)
+
+
+def test_unknown_standard_deviations_are_left_out():
+    std = np.full((15, 3), np.nan)
+    plain = overlay_frame(picture(), block(), standing(), HUMANEVA_15, "camera")
+    drawn = overlay_frame(picture(), block(), standing(), HUMANEVA_15, "camera", std=std)
+    # All but the line that explains the ellipses, at the foot of the last panel.
+    np.testing.assert_array_equal(plain[:90], drawn[:90])
+
+
+@pytest.mark.parametrize("size", [(120, 160), (480, 640)])
+def test_flags_are_written_into_the_picture(size):
+    good, flagged = (
+        overlay_frame(picture(*size), None, None, HUMANEVA_15, "camera", quality=flags) for flags in (0, 15)
+    )
+    changed = np.argwhere((good != flagged).any(axis=2))
+    assert changed[:, 0].min() > size[0] - 40
+    assert changed[:, 1].max() < size[1]
+    assert np.ptp(changed[:, 1]) > size[1] / 3
+    assert size[0] < 480 or len(coloured(flagged, WARNING)) > 20  # tiny letters are paler

@@ -131,6 +131,14 @@ def test_tangents_make_it_independent_of_rotation() -> None:
     assert moved["tangent"] < 0.1 < 0.5 < moved["absolute"]
 
 
+def test_distances_of_square_roots_are_hellinger_distances(fitted: HistoSC) -> None:
+    plain = fitted.transform(FIGURES)
+    roots = HistoSC.from_codebook(fitted.codebook_, n_points=200, hellinger=True).transform(FIGURES)
+    np.testing.assert_allclose((roots**2).sum(axis=1), 1.0, atol=1e-12)
+    hellinger = np.sqrt(1 - np.sqrt(plain[0] * plain[1]).sum())  # one minus the Bhattacharyya coefficient
+    np.testing.assert_allclose(np.linalg.norm(roots[0] - roots[1]), np.sqrt(2) * hellinger)
+
+
 def test_soft_assignment_shares_points_out(fitted: HistoSC) -> None:
     soft = HistoSC.from_codebook(fitted.codebook_, n_points=200, assignment="soft")
     rows = soft.transform(FIGURES)

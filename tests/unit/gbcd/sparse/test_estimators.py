@@ -17,6 +17,8 @@ ALL = [SubsetOfData, SubsetOfRegressors, MatchingPursuitGP]
 GIVEN = {"gamma": 0.02, "noise": 0.1, "random_state": 0}
 
 
+# Many checks fit a handful of random numbers.
+@pytest.mark.filterwarnings("ignore:The search for hyperparameters ended at white noise")
 @parametrize_with_checks([estimator(random_state=0) for estimator in ALL] + [MatchingPursuitGP(criterion="exact")])
 def test_it_is_a_scikit_learn_citizen(estimator, check):
     check(estimator)
@@ -346,3 +348,60 @@ def test_hard_inputs_end_well(case, model):
         mean, std = model.predict(points, return_std=True)
         assert np.isfinite(mean).all()
         assert np.isfinite(std).all()
+
+
+@pytest.mark.parametrize("estimator", [SubsetOfData, SubsetOfRegressors, MatchingPursuitGP])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "rbf"}, "kernel must be 'ard', 'isotropic' or a gbcd.Kernel, not 'rbf'"),
+        ({"kernel": None}, "kernel must be 'ard'"),
+        ({"hyperparameter_objective": "zz"}, "not 'zz'"),
+        ({"subset": 0}, "subset must be at least 2, not 0"),
+        ({"X": np.ones((5, 2)) + 1j}, "Complex data not supported: give the real part of X"),
+        ({"y": [10**400] * 5}, "y holds an integer beyond 1.8e308"),
+    ],
+)
+def test_what_no_fit_can_have_is_refused_though_all_is_given(estimator, parameters, message):
+    data = {"X": np.ones((5, 2)), "y": np.arange(5.0)}
+    data |= {name: parameters[name] for name in data if name in parameters}
+    rest = {name: value for name, value in parameters.items() if name not in data}
+    with pytest.raises(ValueError, match=message):
+        estimator(gamma=1.0, noise=0.1, **rest).fit(**data)
+
+
+@pytest.mark.parametrize("estimator", [SubsetOfData, SubsetOfRegressors, MatchingPursuitGP])
+def test_groups_far_apart_are_two_processes(estimator, dense):
+    near = np.linspace(0, 3, 33)[:, None]
+    y = np.r_[np.sin(3 * near[:, 0]), np.cos(2 * near[:, 0])]
+    model = estimator(gamma=0.3, noise=0.01, input_scaling=None, random_state=0).fit(np.r_[near, 1e7 + near], y)
+    standard = (y - y.mean()) / y.std()
+    K = dense(near, SquaredExponential(0.3), 0.0)
+    expected = [K @ np.linalg.solve(K + 0.01 * np.eye(33), part) for part in (standard[:33], standard[33:])]
+    mean, std = model.predict(np.r_[near, 1e7 + near], return_std=True)
+    np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=2e-6)
+    np.testing.assert_allclose(std[:33], std[33:], rtol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_a_fitted_amplitude_scales_the_deviations(estimator, data):
+    X, Y = data
+    model = estimator(n_regressors=100, random_state=0).fit(X, Y)
+    unit = estimator(model.kernel_, noise=model.noise_, n_regressors=100, random_state=0).fit(X, Y)
+    assert model.amplitude_.shape == (3,)
+    assert np.abs(np.log(model.amplitude_[[0, 2]])).min() > 0.1
+    np.testing.assert_array_equal(unit.amplitude_, 1)
+    # The regressors are drawn anew: on the same ones all else is the same.
+    model.amplitude_, fitted = np.ones(3), model.amplitude_
+    plain = model.predict(X, return_std=True)[1]
+    observed = model.predict(X, return_std=True, include_noise=True)[1]
+    model.amplitude_ = fitted
+    np.testing.assert_allclose(model.predict(X, return_std=True)[1], plain * np.sqrt(fitted), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.predict(X, return_std=True, include_noise=True)[1], observed * np.sqrt(fitted), rtol=1e-12
+    )
+    state = model.get_state(**({} if estimator is SubsetOfData else {"with_std": True}))
+    again = estimator.from_state(state)
+    np.testing.assert_allclose(again.predict(X, return_std=True)[1], plain * np.sqrt(fitted), rtol=1e-9)
+    del state["amplitude"]
+    np.testing.assert_allclose(estimator.from_state(state).predict(X, return_std=True)[1], plain, rtol=1e-9)

@@ -1,9 +1,11 @@
 """Many videos: what is finished stays, what differs is not replaced unasked, and results say where they come from."""
 
+import dataclasses
 import json
 
 import cv2
 import h5py
+import numpy as np
 import pytest
 from films import scene, walk, write_film
 
@@ -13,6 +15,7 @@ from pipelines.predict import FrameRange, choose_scene, predict_videos
 from pipelines.predict.inputs import digest
 from pipelines.progress import Silent
 from pose.errors import DataError
+from pose.export import read_series
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +125,35 @@ def test_a_folder_that_cannot_be_made(model, film, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"file/out: cannot be made \(Not a directory\)"):
         predict_videos([film], model, choose_scene(["running"]), tmp_path / "file/out", Silent(), model_name="m")
+
+
+def test_standard_deviations_go_into_the_results(predict, film, model, tmp_path):
+    (report,) = predict(film, with_std=True)
+    assert report.state == "done"
+    series = read_series(tmp_path / "out/a.h5")
+    assert series.std.shape == (4, 15, 3)
+    assert (series.std[:, 1:] > 0).all()
+    mean = np.stack([pose.joints for pose in model.predict_video(film, tmp_path / "empty.png", std=False)])
+    np.testing.assert_array_equal(series.joints, mean)
+    told = np.stack([pose.std for pose in model.predict_video(film, tmp_path / "empty.png")])
+    np.testing.assert_array_equal(series.std, told)
+
+
+def test_smoothing_needs_standard_deviations_and_moves_joints_less(predict, tmp_path):
+    film = write_film(tmp_path / "long.avi", walk(12))
+    predict(film, with_std=True)
+    plain = read_series(tmp_path / "out/long.h5")
+    predict(film, with_std=True, smoothed=True, overwrite=True)
+    smooth = read_series(tmp_path / "out/long.h5")
+    assert json.loads(smooth.provenance["settings"])["smooth"] is True
+    roughness = [np.abs(np.diff(series.joints, 2, axis=0)).mean() for series in (plain, smooth)]
+    assert roughness[1] < roughness[0]
+    assert (smooth.std <= plain.std).all()
+    with pytest.raises(UsageError, match="leave out --no-std"):
+        predict(film, smoothed=True)
+
+
+def test_a_model_without_calibration_says_so(model, film, empty, tmp_path):
+    old = dataclasses.replace(model, calibration=None)
+    with pytest.raises(UsageError, match="holds no calibrated standard deviations"):
+        predict_videos([film], old, choose_scene([empty]), tmp_path, Silent(), model_name="m", with_std=True)

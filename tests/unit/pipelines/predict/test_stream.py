@@ -10,7 +10,6 @@ from films import HEIGHT, WIDTH, figure, picture, scene, walk, write_film
 from pipelines.errors import UsageError
 from pipelines.model import PoseModel
 from pipelines.predict import FrameRange, choose_scene
-from pipelines.predict import stream as stream_module
 from pipelines.predict.stream import BATCH, stream
 from pipelines.predict.workers import ordered_map, worker_pool
 from pose import GaussianBackground
@@ -37,8 +36,9 @@ def test_the_stream_gives_what_the_model_gives_for_all_frames(model, tmp_path, e
     background = GaussianBackground().fit([[scene()]])
     whole = model.predict(model.histosc.transform([background.silhouette(image) for image in walk(BATCH + 10)]))
     np.testing.assert_allclose([pose.joints for pose in poses], whole, atol=0.1)  # mm; kernel values are float32
-    assert {pose.quality for pose in poses} == {Quality.GOOD}
-    assert {pose.std for pose in poses} == {None}
+    assert not any(pose.quality & ~Quality.UNLIKE_TRAINING for pose in poses)
+    plain = model.predict_video(tmp_path / "a.avi", background=empty, std=False)
+    assert all(pose.std is None and pose.quality == Quality.GOOD for pose in plain)
 
 
 def test_a_range_keeps_numbers_and_times(model, tmp_path, empty):
@@ -75,11 +75,11 @@ def test_frames_are_flagged(model, tmp_path, empty, masks, quality):
 def test_what_a_model_says_of_its_predictions_reaches_the_frame(model, tmp_path, empty, monkeypatch):
     write_film(tmp_path / "a.avi", [picture(0), scene(), picture(2)])
 
-    def predict(model, histograms):
+    def deviations(model, histograms):
         n = len(histograms)
-        return np.zeros((n, 15, 3)), np.full((n, 15, 3), 7.0), np.arange(n) == 1
+        return np.full((n, 15, 3), 7.0), np.arange(n) == 1
 
-    monkeypatch.setattr(stream_module, "_predict", predict)
+    monkeypatch.setattr(type(model), "standard_deviations", deviations)
     poses = list(model.predict_video(tmp_path / "a.avi", empty))
     assert [pose.quality for pose in poses] == [Quality.GOOD, Quality.NO_PERSON, Quality.UNLIKE_TRAINING]
     assert [pose.std[0, 0] for pose in poses[::2]] == [7, 7]
@@ -97,8 +97,8 @@ def test_the_first_seconds_can_be_the_empty_scene(model, tmp_path, empty):
 def test_going_on_gives_what_the_whole_would_have_given(model, tmp_path, empty):
     path = write_film(tmp_path / "a.avi", walk(2 * BATCH + 5))
     scene_of = choose_scene([empty])
-    whole = list(stream(path, model, scene_of, FrameRange()))
-    rest = list(stream(path, model, scene_of, FrameRange(), BATCH))
+    whole = list(stream(path, model, scene_of, FrameRange(), False))
+    rest = list(stream(path, model, scene_of, FrameRange(), False, BATCH))
     assert [len(batch) for batch in whole] == [BATCH, BATCH, 5]
     assert [len(batch) for batch in rest] == [BATCH, 5]
     for one, other in zip(whole[1:], rest, strict=True):

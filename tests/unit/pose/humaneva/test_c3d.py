@@ -164,6 +164,21 @@ def damaged(offset, value):
     return bytes(content)
 
 
+def word_parameter(name, value):
+    """Name, step, type and shape of a parameter of one word, and the word, as `c3d_bytes` writes them."""
+    return name + struct.pack("<HbBH", 7, 2, 0, value)
+
+
+MANY_USED = word_parameter(b"USED", 2), word_parameter(b"USED", 0xFF02)
+NO_DATA_START = word_parameter(b"DATA_START", 4), word_parameter(b"DATA_START", 0)
+
+
+def test_where_the_header_does_not_say_it_the_parameters_say_where_the_points_start(tmp_path):
+    (tmp_path / "a.c3d").write_bytes(damaged(16, 0))
+    (tmp_path / "b.c3d").write_bytes(whole())
+    np.testing.assert_array_equal(read_c3d(tmp_path / "a.c3d").positions, read_c3d(tmp_path / "b.c3d").positions)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -173,7 +188,11 @@ def damaged(offset, value):
         (whole()[:600], "is truncated inside its parameters"),
         (whole()[: 1536 + 40], "is truncated: it holds 1 of 3 frames"),
         (damaged(512 + 22, 77), "its parameters are damaged at byte"),  # USED is of type 77
-        (damaged(3, 0xFF), "points cannot be right"),
+        (damaged(3, 0xFF), "its header says 65282 points, its parameters 2"),
+        (damaged(3, 0xFF).replace(*MANY_USED), "65282 points cannot be right"),
+        (damaged(2, 1), "its header says 1 points, its parameters 2"),
+        (damaged(16, 0).replace(*NO_DATA_START), "no block is said to hold its points"),
+        (damaged(16, 2), "no block is said to hold its points"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, content, message):

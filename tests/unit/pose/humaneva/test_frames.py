@@ -160,9 +160,9 @@ def test_frames_that_are_not_valid_have_no_joints(whole):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ({"subjects": "S7"}, r"holds no subject s7 \(it holds S1\)"),
-        ({"actions": ["Walking", "Running"]}, r"holds no action running \(it holds Walking, Box\)"),
-        ({"cameras": "BW1"}, r"holds no camera bw1 \(it holds C1, C2, C3\)"),
+        ({"subjects": "S7"}, r"holds no subject S7 \(it holds S1\)"),
+        ({"actions": ["Walking", "Running"]}, r"holds no action Running \(it holds Walking, Box\)"),
+        ({"cameras": "BW1"}, r"holds no camera BW1 \(it holds C1, C2, C3\)"),
         ({"trials": [2]}, r"nothing to read: .*\(trials: S1 Box 1, S1 Walking 1\)"),
         ({"partition": "Test"}, "no trial with video has frames of Test"),
     ],

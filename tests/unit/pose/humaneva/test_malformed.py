@@ -88,6 +88,7 @@ FAULTS = [
     ("labels missing", C3D, substitute(b"S1:LKNE", b"S1:XXXX"), r"lacks the markers LKNE"),
     ("bone labels missing", C3D, substitute(b"S1:HEDO", b"S1:XXXX"), r"lacks the markers HEDO"),
     ("a standing trial without shoulders", STATIC, substitute(b"S1:LSHO", b"S1:XXXX"), r"lacks the markers LSHO"),
+    ("digits in groups in a .cal", CAL, substitute(b".000000", b".000_000"), r"line \d+: '0.000_000' is not a number"),
     ("a unit that nobody knows", C3D, substitute(b"mm", b"ft"), r"unknown unit 'ft'"),
     # video
     ("a video of zero length", AVI, lambda _: b"", r"cannot be opened as a video"),
@@ -311,6 +312,33 @@ def test_files_that_may_not_be_read(tree, monkeypatch, path):
     assert str(fault.value).startswith(str(denied))
 
 
+@pytest.mark.parametrize("what", ["a picture", "the folder"])
+def test_stills_that_may_not_be_read(tree, monkeypatch, what):
+    folder = stills(tree)
+    denied = folder / "frame0015.png" if what == "a picture" else folder
+    method = "read_bytes" if what == "a picture" else "iterdir"
+    allowed = getattr(Path, method)
+
+    def guarded(self):
+        if self == denied:
+            raise PermissionError(13, "Permission denied", str(self))
+        return allowed(self)
+
+    monkeypatch.setattr(Path, method, guarded)
+    with pytest.raises(DataError, match=r"cannot be read \(Permission denied\)") as fault:
+        read(tree)
+    assert str(fault.value).startswith(str(denied))
+
+
+def test_a_video_that_may_not_be_read(tree, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied", str(tree / AVI))
+
+    monkeypatch.setattr(av, "open", denied)
+    with pytest.raises(DataError, match=r"Walking_1_\(C1\)\.avi: cannot be opened as a video \(Permission denied\)"):
+        read(tree)
+
+
 @pytest.mark.parametrize("part", ["Calibration_Data", "Sync_Data", "Mocap_Data", "Image_Data"])
 def test_folders_that_may_not_be_read(tree, monkeypatch, part):
     listing = Path.iterdir
@@ -370,6 +398,23 @@ def test_archives_unpacked_into_folders_of_their_own_names(tree, truth):
 def test_the_toolkits_folder_looks_beside_itself(tree, truth):
     (tree / "Release_Code_v1_1_beta").mkdir()
     np.testing.assert_array_equal(joints_of(read(tree / "Release_Code_v1_1_beta")), truth)
+
+
+@pytest.mark.parametrize("part", ["Calibration_Data", "Sync_Data", "Mocap_Data", "Image_Data"])
+def test_a_folder_that_was_unpacked_into_one_of_its_own_name(tree, truth, part):
+    (tree / "S1" / part).rename(tree / "inner")
+    (tree / "S1" / part).mkdir()
+    (tree / "inner").rename(tree / "S1" / part / part)
+    np.testing.assert_array_equal(joints_of(read(tree)), truth)
+
+
+@pytest.mark.parametrize(("factor", "length"), [(0.1, r"\d\d\.?\d*"), (10, r"\d{4}")])
+def test_a_unit_that_is_not_the_one_stated(tree, write_c3d, factor, length):
+    """The head's length is the toolkit's constant: with centimetres it alone makes up most of a body."""
+    tracks = HumanEva(tree).trial("S1", "Walking", 1).markers
+    write_c3d(tree / C3D, {label: factor * tracks.positions[:, k] for k, label in enumerate(tracks.labels)})
+    with pytest.raises(DataError, match=rf"Walking_1\.c3d: the .* is {length} mm from the .*, so the unit is not mm"):
+        read(tree)
 
 
 # Labels

@@ -80,7 +80,9 @@ def test_missing_markers_are_listed_together(tracks):
         tracks.require(("LASI", "FOO", "BAR"))
 
 
-@pytest.mark.parametrize(("unit", "factor"), [("m", 1000), ("cm", 10), ("mm", 1)])
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("m", 1000), ("cm", 10), ("mm", 1), ("Millimeters", 1), ("centimetre", 10)]
+)
 def test_units_are_converted(tmp_path, write_c3d, unit, factor):
     path = write_c3d(tmp_path / "a.c3d", {"LASI": np.full((2, 3), 900.0 / factor)}, unit=unit)
     np.testing.assert_allclose(read_markers(path).positions, 900, rtol=1e-6)

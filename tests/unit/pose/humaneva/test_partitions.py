@@ -52,6 +52,26 @@ def test_every_fault_is_listed(tmp_path):
         assert part in str(fault.value)
 
 
+def test_the_files_case_does_not_matter(tmp_path):
+    (tmp_path / "Partitions.JSON").write_text(json.dumps({"S1": {"Walking 1": {"Train": [31, 60]}}}))
+    assert read_partitions(tmp_path) == {("S1", "Walking 1"): {"Train": (31, 60)}}
+
+
+def test_names_that_would_be_passed_over_are_refused(tmp_path):
+    """A trial by another name would be left out in silence, and of a name that comes twice JSON keeps the last."""
+    (tmp_path / "partitions.json").write_text(
+        '{"S1": {"Walking_1": {"Train": [6, 9]}, "Jog 1": {"Train": [6, 9], "Train": [6, 8]}}, "Anna": {}}'
+    )
+    with pytest.raises(DataError) as fault:
+        read_partitions(tmp_path)
+    for part in (
+        "S1 'Walking_1' is no trial; one is called like 'Walking 1'",
+        "Train is there twice",
+        "'Anna' is no subject (S1, S2, ...)",
+    ):
+        assert part in str(fault.value)
+
+
 @pytest.mark.parametrize("train", [[20, 60], [1, 6], [1, 100], [30, 30]])
 def test_overlapping_partitions_are_refused(tmp_path, train):
     content = {"S1": {"Walking 1": {"Validate": [6, 30], "Train": train}}}

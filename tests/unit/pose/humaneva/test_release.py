@@ -243,7 +243,7 @@ def test_a_truncated_video_warns_and_gives_its_beginning(tree):
     content = path.read_bytes()
     path.write_bytes(content[: len(content) * 2 // 3])
     sequence = walking(tree)
-    n_frames = len(read_with_opencv(path))
+    n_frames = len(read_with_opencv(path)) - 1  # the last is cut off, and OpenCV shows half of it
     with pytest.warns(UserWarning, match=rf"Walking_1_\(C1\)\.avi: ends after frame {n_frames} of the "):
         numbers = [number for number, _ in sequence.read("C1", np.arange(6, N_FRAMES + 1))]
     assert numbers == list(range(6, n_frames - sequence.clock.first_video_frame["C1"] + 2))

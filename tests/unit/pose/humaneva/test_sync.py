@@ -147,5 +147,10 @@ def test_a_swap_is_suspected_where_it_would_mend_the_offset():
     good = StreamOffset(82, 1, 2)
     swapped = StreamOffset(1, 82, 2)
     assert list(doubtful_offsets({"C1": good, "C2": swapped, "C3": StreamOffset(81, 1, 2)})) == ["C2"]
-    assert doubtful_offsets({"C1": good, "C2": swapped}) == {}  # of two either may be wrong
+    # Of two either may be wrong.
+    two = doubtful_offsets({"C1": good, "C2": swapped})
+    assert list(two) == ["C1", "C2"]
+    assert "starts 122 frames away from the other camera, but the two would agree if" in two["C1"]
+    assert doubtful_offsets({"C1": good, "C2": StreamOffset(30, 1, 2)}) == {}
+    assert doubtful_offsets({"C1": swapped}) == {}
     assert doubtful_offsets({"C1": good, "C2": StreamOffset(30, 1, 2), "C3": good}) == {}  # a swap mends nothing

@@ -6,7 +6,7 @@ from pose.humaneva.calibration import read_cal, write_cal
 from pose.skeleton import HUMANEVA_15
 from pose.synth.actions import ACTIONS, generate
 from pose.synth.body import SUBJECTS
-from pose.synth.figure import build_figure
+from pose.synth.dress import build_figure
 from pose.synth.rendering import LOOKS, Renderer, Sensor
 from pose.synth.room import FRAME_SIZE, cameras, draw_room
 

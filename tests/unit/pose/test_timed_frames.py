@@ -2,7 +2,7 @@
 
 import pytest
 
-from pose.frame_numbers import FrameNumbering
+from pose._timed_frames import FrameNumbering
 
 
 def number(events, rate=25.0):

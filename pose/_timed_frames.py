@@ -2,7 +2,45 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+
+from pose._pictures import pictures
+from pose.errors import DataError
+
 _MOST_NAMED = 3  # gaps that a warning lists
+
+
+def timed_frames(
+    path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
+) -> Iterator[tuple[int, float, av.VideoFrame]]:
+    """Number, seconds since the first, and picture, of all frames of a file whose packets carry their times.
+
+    Raises
+    ------
+    DataError
+        At the end, if there was none.
+
+    Warns
+    -----
+    UserWarning
+        At the end, of the frames that could not be decoded or are missing.
+    """
+    numbering = FrameNumbering(rate)
+    for frame in pictures(container, stream, numbering.fault):
+        place = numbering.place(float(frame.time) if frame.time is not None else None)
+        if place is None:
+            continue
+        if frame.is_corrupt:
+            numbering.damaged(place[0])
+        yield *place, frame
+    if numbering.count == 0:
+        raise DataError(f"{path}: no frame could be decoded{numbering.reason}")
+    for lack in numbering.lacks(stream.frames):
+        warnings.warn(f"{path}: {lack}", stacklevel=4)
 
 
 class FrameNumbering:

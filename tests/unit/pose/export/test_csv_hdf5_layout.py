@@ -1,4 +1,4 @@
-"""Exports, read back by csv and h5py."""
+"""The layout of CSV and HDF5, read back by csv and h5py."""
 
 import csv
 import json
@@ -74,7 +74,7 @@ def test_hdf5_holds_the_arrays_and_what_they_mean(tmp_path, series, axes):
         assert attributes["origin"] == "pelvis"
         assert tuple(json.loads(attributes["names"])) == HUMANEVA_15.names
         assert attributes["parents"].tolist() == [-1, 0, 1, 2, 3, 1, 5, 6, 0, 8, 9, 0, 11, 12, 1]
-        assert dict(file.attrs) == series.provenance
+        assert dict(file.attrs) == {"format": "pose-series", "format_version": 1, **series.provenance}
 
 
 def test_the_origin_is_the_skeletons_own_root(tmp_path):

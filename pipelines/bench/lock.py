@@ -1,0 +1,60 @@
+"""One run a folder: two at a time would each write over what the other has measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipelines.errors import UsageError
+from pose.errors import DataError
+
+LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder; the system lets go of it when the process ends, however it does.
+
+    The lock file stays, as whoever removes it might remove that of the next run.
+
+    Raises
+    ------
+    UsageError
+        If another process holds it.
+    DataError
+        If the lock file cannot be written.
+    """
+    path = folder / LOCK
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        if not _take(descriptor):
+            holder = os.read(descriptor, 20).decode(errors="replace").strip()
+            raise UsageError(
+                f"--out {folder}: another run measures here (process {holder or 'unknown'}); wait for it, or give "
+                "another folder"
+            )
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    """Take the lock unless someone has it; where the system has no such locks, everyone has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network drives
+        return True
+    return True

@@ -1,0 +1,88 @@
+"""Poses of one person by several synchronised cameras, made one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipelines.errors import UsageError
+from pose.camera_file import read_camera
+from pose.errors import DataError
+from pose.export import FORMATS, read_series, write_series
+from pose.fusion import View, fuse
+from pose.series import PoseSeries
+from pose.smoothing import smooth
+
+
+def fuse_command(
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Poses of `pose predict` with standard deviations, one a camera.")
+    ],
+    calibration: Annotated[
+        list[Path],
+        typer.Option("--calibration", "-c", help="The camera of each INPUT, in their order, in one world: .cal files."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The fused poses, in the world's axes: .h5, .csv ...")],
+    delay: Annotated[
+        list[float] | None,
+        typer.Option(help="Seconds by which the clock of each camera is ahead, in their order. Default: 0."),
+    ] = None,
+    smoothed: Annotated[bool, typer.Option("--smooth", help="Smooth the poses over time.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
+) -> None:
+    """Fuse the poses of synchronised calibrated cameras, each weighted by its variance."""
+    _check(inputs, calibration, delay, out, overwrite)
+    series = fuse_files(inputs, calibration, delay)
+    write_series(out, smooth(series) if smoothed else series)
+    print(f"wrote {out}: a person in {int(series.found.sum())} of {len(series.frame)} frames, by {len(inputs)} cameras")
+
+
+def fuse_files(
+    inputs: Sequence[Path], calibrations: Sequence[Path], delays: Sequence[float] | None = None
+) -> PoseSeries:
+    """The fused poses of files, in the world's axes; see `pose.fusion.fuse`.
+
+    Parameters
+    ----------
+    inputs, calibrations : sequence of Path
+        Of each camera.
+    delays : sequence of float, optional
+        Seconds, see `pose.fusion.View`.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or the poses do not belong together.
+    """
+    views = [
+        View(read_series(path), read_camera(calibration), delay)
+        for path, calibration, delay in zip(inputs, calibrations, delays or [0.0] * len(inputs), strict=True)
+    ]
+    try:
+        return fuse(views)
+    except ValueError as error:
+        raise DataError(f"{', '.join(map(str, inputs))}: {error}") from error
+
+
+def _check(
+    inputs: Sequence[Path], calibrations: Sequence[Path], delays: Sequence[float] | None, out: Path, overwrite: bool
+) -> None:
+    missing = [str(path) for path in (*inputs, *calibrations) if not path.is_file()]
+    faults = [f"no such file: {', '.join(missing)}"] if missing else []
+    if len(inputs) < 2:
+        faults.append("fusing needs the poses of two cameras at least")
+    if len(calibrations) != len(inputs):
+        faults.append(f"{len(inputs)} files of poses need as many --calibration, found {len(calibrations)}")
+    if delays and len(delays) != len(inputs):
+        faults.append(f"{len(inputs)} files of poses need as many --delay or none, found {len(delays)}")
+    if out.suffix.lower() not in FORMATS:
+        faults.append(f"{out}: the name must end in {', '.join(FORMATS)}")
+    elif not out.parent.is_dir():
+        faults.append(f"{out}: its folder does not exist; make it first")
+    elif out.exists() and not overwrite:
+        faults.append(f"{out}: is there already; --overwrite replaces it")
+    if faults:
+        raise UsageError("; ".join(faults))

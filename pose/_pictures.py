@@ -1,0 +1,59 @@
+"""All pictures of a video that can be decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import av
+
+_MOST_DECODERS = 64
+
+
+def pictures(
+    container: av.container.InputContainer,
+    stream: av.VideoStream,
+    fault: Callable[[str], None],
+    see: Callable[[av.Packet[Any]], None] = lambda packet: None,  # noqa: ARG005
+) -> Iterator[av.VideoFrame]:
+    """Decode packet by packet; what cannot be decoded is told to `fault`, and the packets behind it are tried.
+
+    Parameters
+    ----------
+    container, stream
+        As PyAV opens them.
+    fault : callable
+        Takes the reason why a packet, or what follows, cannot be decoded.
+    see : callable
+        Takes each packet before it is decoded.
+    """
+    packets = container.demux(stream)
+    while True:
+        try:
+            packet = next(packets)
+        except StopIteration:
+            return
+        except av.FFmpegError as error:
+            fault(str(error.strerror or error))
+            return
+        see(packet)
+        try:
+            yield from packet.decode()
+        except av.FFmpegError as error:
+            fault(str(error.strerror or error))
+        if not packet.size:
+            yield from held_back(stream, fault)
+
+
+def held_back(stream: av.VideoStream, fault: Callable[[str], None]) -> Iterator[av.VideoFrame]:
+    """What the decoder still holds, when no packet follows."""
+    for _ in range(_MOST_DECODERS):  # a decoder for each core still holds a picture, or its fault
+        try:
+            for frame in stream.codec_context.decode(None):
+                frame.time_base = stream.time_base  # which a frame without a packet lacks
+                yield frame
+            return
+        except av.EOFError:
+            return
+        except av.FFmpegError as error:
+            fault(str(error.strerror or error))

@@ -1,0 +1,173 @@
+"""C3D, the binary format of motion capture: points in mm at one frame rate, what they mean as parameters.
+
+Where a series has them, standard deviations and quality flags are analog channels at the frame rate, one a coordinate
+(``left_wrist_std_x``) and ``quality``: every C3D viewer draws those. The group ``POSE`` says in its parameter
+``RECORD``, as JSON cut into pieces, what the other formats say too.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.errors import DataError
+from pose.export.record import UNIT, Record, checked_series, known_skeleton, parse_record, record_of
+from pose.export.timing import regular_rate
+from pose.series import PoseSeries
+
+# ezc3d and the release's readers, which bring OpenCV and FFmpeg, are imported in the functions that need them.
+_MOST_FRAMES = 65_535  # what its header can count, and ezc3d reads
+_PIECE = 120  # characters; a parameter's text has at most 255 bytes
+_MOST_PIECES = 255
+_UNSEEN = -1.0  # the residual of a point that was not seen
+_SCREEN = {"camera": ("+X", "-Y"), "world": ("+X", "+Z")}  # what points right and up on a screen
+_Y_UP_SCREEN = ("+X", "+Y")
+
+
+def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None, name: str | None = None) -> None:
+    """Points named after the joints; those of frames that show nobody have the residual -1.
+
+    Parameters
+    ----------
+    path : path-like
+    series : PoseSeries
+        In any axes; they are stated in ``POINT:X_SCREEN`` and ``Y_SCREEN`` too.
+    rate : float, optional
+        Frames per second; by default told from the times.
+    name : str, optional
+        What messages call the file.
+
+    Raises
+    ------
+    DataError
+        If the frames do not follow evenly or are more than the format counts.
+    """
+    import ezc3d
+
+    where = Path(path) if name is None else Path(path).with_name(name)
+    rate = regular_rate(where, series) if rate is None else rate
+    n, names = len(series.frame), list(series.skeleton.names)
+    if n > _MOST_FRAMES:
+        raise DataError(f"{where}: a C3D file holds {_MOST_FRAMES} frames at most, here are {n}: use another format")
+    step = int(series.frame[1] - series.frame[0]) if n > 1 else 1
+    first = {"first_frame": int(series.frame[0]), "frame_step": step, "start_time_s": float(series.time[0])}
+    file = ezc3d.c3d()
+    point = file["parameters"]["POINT"]
+    point["RATE"]["value"], point["UNITS"]["value"], point["LABELS"]["value"] = [rate], [UNIT], names
+    right, up = _SCREEN.get(series.axes, _Y_UP_SCREEN)
+    file.add_parameter("POINT", "X_SCREEN", [right])
+    file.add_parameter("POINT", "Y_SCREEN", [up])
+    file.add_parameter("POSE", "RECORD", _pieces(where, record_of(series) | {"rate_hz": rate, **first}))
+    if first["first_frame"] + n <= _MOST_FRAMES:
+        file["header"]["points"]["first_frame"] = first["first_frame"]  # ezc3d counts from 0, the file from 1
+    points = np.ones((4, len(names), n))
+    points[:3] = np.where(series.found[:, None, None], series.joints, 0.0).transpose(2, 1, 0)
+    file["data"]["points"] = points
+    residuals = np.where(series.found, 0.0, _UNSEEN)
+    file["data"]["meta_points"]["residuals"] = np.broadcast_to(residuals, (1, len(names), n)).copy()
+    channels = _channels(series)
+    if channels:
+        analog = file["parameters"]["ANALOG"]
+        analog["RATE"]["value"], analog["LABELS"]["value"] = [rate], list(channels)
+        analog["UNITS"]["value"] = [UNIT if "_std_" in label else "" for label in channels]
+        file["data"]["analogs"] = np.stack(list(channels.values()))[None]
+    file.write(str(path))
+
+
+def _channels(series: PoseSeries) -> dict[str, NDArray[np.float64]]:
+    """Analog channels by label; -1 where nobody was found."""
+    channels = {}
+    if series.std is not None:
+        known = np.where(series.found[:, None, None], series.std, _UNSEEN)
+        for joint, label in enumerate(_std_labels(series.skeleton.names)):
+            for axis in range(3):
+                channels[label[axis]] = known[:, joint, axis]
+    if series.quality is not None:
+        channels["quality"] = series.quality.astype(np.float64)
+    return channels
+
+
+def _std_labels(names: tuple[str, ...]) -> list[list[str]]:
+    return [[f"{name}_std_{axis}" for axis in "xyz"] for name in names]
+
+
+def _pieces(where: Path, record: dict[str, Any]) -> list[str]:
+    # Readers strip blanks from the ends of texts, and some know ASCII only.
+    text = json.dumps(record, separators=(",", ":")).replace(" ", "\\u0020")
+    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+    if len(pieces) > _MOST_PIECES:
+        raise DataError(f"{where}: its provenance has {len(text)} characters, C3D has room for {_PIECE * _MOST_PIECES}")
+    return pieces
+
+
+def read_c3d(path: str | Path) -> PoseSeries:
+    """Read a C3D file of ours, or another's whose points are the joints of a known skeleton.
+
+    Raises
+    ------
+    DataError
+        If it is no C3D file, is truncated, or its points are no skeleton.
+    """
+    import ezc3d
+
+    from pose.humaneva.c3d import read_c3d as read_points
+
+    path = Path(path)
+    checked = read_points(path)  # ezc3d reads beyond the end of a truncated file, our reader refuses it
+    try:
+        file = ezc3d.c3d(str(path))
+    except (OSError, RuntimeError, ValueError, IndexError) as error:
+        raise DataError(f"{path}: is not a C3D file that ezc3d reads ({error})") from error
+    parameters = file["parameters"]
+    names = [str(name) for name in parameters["POINT"]["LABELS"]["value"]][: checked.positions.shape[1]]
+    unit = [str(text) for text in parameters["POINT"]["UNITS"]["value"]]
+    if unit and unit[0] not in ("mm", "m"):
+        raise DataError(f"{path}: the unit is {unit[0]!r}, mm and m are known")
+    record = _record(path, parameters, names)
+    scale = 1000.0 if unit and unit[0] == "m" else 1.0
+    positions = checked.positions * scale
+    n = len(positions)
+    given = record.extra
+    rate = float(given.get("rate_hz") or parameters["POINT"]["RATE"]["value"][0])
+    if not rate > 0:
+        raise DataError(f"{path}: its frame rate is {rate:g}")
+    first = int(given.get("first_frame", file["header"]["points"]["first_frame"]))
+    frame = first + np.arange(n, dtype=np.int64) * int(given.get("frame_step", 1))
+    time = float(given.get("start_time_s", first / rate)) + np.arange(n) / rate
+    labels = [str(label) for label in parameters["ANALOG"].get("LABELS", {"value": ()})["value"]]
+    analogs = file["data"]["analogs"]  # (1, channels, samples): ours have a sample a frame
+    channels = dict(zip(labels, analogs[0], strict=False)) if analogs.shape[2] == n else {}
+    return checked_series(path, record, frame, time, positions, *_read_channels(path, channels, record, positions))
+
+
+def _read_channels(
+    path: Path, channels: dict[str, NDArray[np.float64]], record: Record, positions: NDArray[np.float64]
+) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    wanted = [label for three in _std_labels(record.skeleton.names) for label in three]
+    missing = [label for label in wanted if label not in channels]
+    std = None
+    if not missing:
+        std = np.stack([channels[label] for label in wanted], axis=1).reshape(positions.shape).astype(np.float64)
+        std = np.where(np.isfinite(positions), std, np.nan)
+    elif len(missing) < len(wanted):
+        raise DataError(f"{path}: lacks the analog channels {', '.join(missing)}")
+    quality = channels.get("quality")
+    return std, None if quality is None else np.round(quality).astype(np.int64)
+
+
+def _record(path: Path, parameters: Any, names: list[str]) -> Record:
+    if "POSE" in parameters and "RECORD" in parameters["POSE"]:
+        record = parse_record(path, "".join(parameters["POSE"]["RECORD"]["value"]))
+        if list(record.skeleton.names) != names:
+            raise DataError(f"{path}: its points are not the joints that it says it has")
+        return record
+    skeleton = known_skeleton(path, names)
+    up = [str(text) for text in parameters["POINT"].get("Y_SCREEN", {"value": ()})["value"]]
+    if up not in (["+Y"], ["+Z"]):
+        warnings.warn(f"{path}: does not state which axis is up in Y_SCREEN: z is taken to be", stacklevel=4)
+    return Record(skeleton, "world-y-up" if up == ["+Y"] else "world")

@@ -1,0 +1,200 @@
+"""What a file says about its numbers, in one form for all formats, and the checks that what is read must pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.errors import DataError
+from pose.export.axes import MEANING
+from pose.series import PoseSeries
+from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
+
+FORMAT = "pose-series"
+VERSION = 1
+UNIT = "mm"
+
+
+@dataclass(frozen=True)
+class Record:
+    """Whose joints, in which axes, from where."""
+
+    skeleton: Skeleton
+    axes: str
+    provenance: dict[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def record_of(series: PoseSeries) -> dict[str, Any]:
+    """The record of a series, for JSON.
+
+    Raises
+    ------
+    ValueError
+        If the axes are none that files know, or a joint's name would break a file.
+    """
+    if series.axes not in MEANING:
+        raise ValueError(f"there are no axes {series.axes!r}: {', '.join(MEANING)}")
+    fault = _name_fault(list(series.skeleton.names))
+    if fault:
+        raise ValueError(fault)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "unit": UNIT,
+        "axes": series.axes,
+        "axes_meaning": MEANING[series.axes],
+        "origin": series.skeleton.names[series.skeleton.root],
+        "joints": list(series.skeleton.names),
+        "parents": [int(parent) for parent in series.skeleton.parents],
+        "provenance": dict(series.provenance),
+    }
+
+
+def parse_record(where: object, text: str | bytes) -> Record:
+    """The record that JSON text holds.
+
+    Raises
+    ------
+    DataError
+        If it is no record, or of a later version.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"{where}: what it says about its poses is damaged ({error})") from error
+    return as_record(where, content)
+
+
+def as_record(where: object, content: object) -> Record:
+    """The same of parsed JSON."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f"{where}: holds no poses that this software wrote (no format {FORMAT!r})")
+    check_version(where, content.get("version"))
+    faults = []
+    if content.get("unit") != UNIT:
+        faults.append(f"the unit is {content.get('unit')!r}, {UNIT!r} is known")
+    axes, names, parents = content.get("axes"), content.get("joints"), content.get("parents")
+    if axes not in MEANING:
+        faults.append(f"the axes are {axes!r}, there are {', '.join(MEANING)}")
+    faults += _skeleton_faults(names, parents)
+    provenance = content.get("provenance", {})
+    if not isinstance(provenance, dict) or not all(isinstance(value, str) for value in provenance.values()):
+        faults.append("the provenance is not text by name")
+    if faults:
+        raise DataError(f"{where}: {'; '.join(faults)}")
+    return Record(Skeleton(tuple(names), tuple(parents)), str(axes), provenance, content)  # type: ignore[arg-type]
+
+
+def check_version(where: object, found: object) -> None:
+    """Refuse what a later version of this software wrote."""
+    if not isinstance(found, int | np.integer) or isinstance(found, bool):
+        raise DataError(f"{where}: its version is {found!r}, a number is needed")
+    if not 1 <= found <= VERSION:
+        raise DataError(f"{where}: has format version {found}, this software reads up to {VERSION}; update it")
+
+
+def known_skeleton(where: object, names: list[str]) -> Skeleton:
+    """The skeleton of joints that a file only names; their order may differ from ours.
+
+    Raises
+    ------
+    DataError
+        If they are the joints of no skeleton we know.
+    """
+    for known in (HUMANEVA_15, HUMANEVA_20):
+        if names == list(known.names):
+            return known
+        if sorted(names) == sorted(known.names):
+            order = [known.names.index(name) for name in names]
+            parents = (known.parents[joint] for joint in order)
+            return Skeleton(tuple(names), tuple(-1 if p < 0 else order.index(p) for p in parents))
+    missing = [name for name in HUMANEVA_15.names if name not in names]
+    foreign = [name for name in names if name not in HUMANEVA_15.names]
+    parts = [f"without {', '.join(missing)}"] * bool(missing) + [f"with {', '.join(foreign)}"] * bool(foreign)
+    raise DataError(f"{where}: its points are no skeleton this software knows ({'; '.join(parts) or 'repeated names'})")
+
+
+def _skeleton_faults(names: object, parents: object) -> list[str]:
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return ["the joints are not a list of names"]
+    fault = _name_fault(names)
+    if fault:
+        return [fault]
+    if not isinstance(parents, list) or not all(type(parent) is int for parent in parents):
+        return ["the parents are not a list of numbers"]
+    if len(parents) != len(names) or parents.count(-1) != 1 or not all(-1 <= p < len(names) for p in parents):
+        return ["the parents are not one joint or -1 for each joint"]
+    for joint in range(len(names)):
+        steps = 0
+        while joint >= 0 and steps <= len(names):
+            joint, steps = parents[joint], steps + 1
+        if joint >= 0:
+            return ["the parents run in a circle"]
+    return []
+
+
+def _name_fault(names: list[str]) -> str:
+    if len(set(names)) != len(names):
+        return f"joints share a name: {', '.join(sorted({n for n in names if names.count(n) > 1}))}"
+    unusable = [name for name in names if not name or not name.isprintable() or name != name.strip()]
+    return f"names of joints must be text of one line, found {', '.join(map(repr, unusable))}" if unusable else ""
+
+
+def checked_series(
+    where: object,
+    record: Record,
+    frame: NDArray[np.int64],
+    time: NDArray[np.float64],
+    joints: NDArray[np.float64],
+    std: NDArray[np.float64] | None = None,
+    quality: NDArray[np.int64] | None = None,
+) -> PoseSeries:
+    """A series of what a file held.
+
+    Raises
+    ------
+    DataError
+        If frames or times do not ascend, a frame has some of its joints only, or a number cannot be; all at once, each
+        with the first frame that has it.
+    """
+    try:
+        series = PoseSeries(frame, time, joints, record.skeleton, record.axes, record.provenance, std, quality)
+    except ValueError as error:
+        raise DataError(f"{where}: its arrays do not belong together ({error})") from error
+    known = np.asarray(np.isfinite(joints).all(axis=2))
+    faults = [
+        _first(frame, np.diff(frame, prepend=frame[:1] - 1) <= 0, "does not come after the one before it"),
+        _first(frame, ~np.isfinite(time), "has no time"),
+        _first(frame, np.diff(time, prepend=time[:1] - 1) <= 0, "has no later time than the one before it"),
+        _first(
+            frame,
+            np.asarray(known.any(axis=1) & ~known.all(axis=1)),
+            "has some of its joints only; it needs all or none",
+        ),
+        _first(frame, np.asarray(np.isinf(joints).any(axis=(1, 2))), "has an infinite coordinate"),
+    ]
+    if std is not None:
+        usable = (np.isfinite(std) & (np.nan_to_num(std) >= 0)).all(axis=(1, 2))
+        faults.append(
+            _first(frame, np.asarray(known.all(axis=1) & ~usable), "has a joint without a standard deviation")
+        )
+    if quality is not None:
+        faults.append(_first(frame, (quality < 0) | (quality > 15), "has quality flags that there are not"))
+    faults = [fault for fault in faults if fault]
+    if faults:
+        raise DataError(f"{where}: {'; '.join(faults)}")
+    return series
+
+
+def _first(frame: NDArray[np.int64], wrong: NDArray[np.bool_], what: str) -> str:
+    rows = np.flatnonzero(wrong)
+    if not len(rows):
+        return ""
+    others = f", and {len(rows) - 1} others" if len(rows) > 1 else ""
+    return f"frame {frame[rows[0]]}{others} {what}"

@@ -1,0 +1,103 @@
+"""Frames at one rate, which TRC and C3D need: told from their times, or made by interpolation on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.errors import DataError
+from pose.series import PoseSeries, Quality
+
+FloatArray = NDArray[np.float64]
+
+_MICROSECOND = 2e-6  # s: what CSV and TRC round to, at both ends of an interval
+_TICK = 1e-3  # s: containers such as Matroska round times to milliseconds, both of an interval's ends
+_LONGEST_GAP = 0.25  # s that may be bridged: half a step of walking, more would be invented
+_EXACT = 1e-6  # of an interval: a frame that is met, not interpolated
+
+
+def regular_rate(where: object, series: PoseSeries) -> float:
+    """Frames per second of a series whose frames follow evenly.
+
+    Raises
+    ------
+    DataError
+        If they do not, or are too few to tell; the message says what to do.
+    """
+    n = len(series.frame)
+    if n == 0:
+        raise DataError(f"{where}: holds no frames, and its format cannot do without")
+    if n == 1:
+        raise DataError(f"{where}: holds a single frame, which tells no frame rate: name one (--rate)")
+    measured = (n - 1) / (series.time[-1] - series.time[0]) if series.time[-1] > series.time[0] else 0.0
+    steps, since = np.diff(series.frame), series.time - series.time[0]
+
+    def largest(rate: float) -> float:
+        return float(np.abs(since - np.arange(n) / rate).max())
+
+    whole = max(round(measured), 1)
+    nominal = min((whole, whole * 1000 / 1001), key=largest)
+    if measured > 0 and (steps == steps[0]).all():
+        # The nominal rate goes before the measured one, which rounded times bend.
+        for tolerance in (_MICROSECOND, _TICK / 2, _TICK):
+            for rate in (nominal, measured):
+                if largest(rate) <= tolerance:
+                    return float(rate)
+    intervals = np.diff(series.time)
+    usual = float(np.median(intervals))
+    worst = int(np.abs(intervals - usual).argmax()) + 1
+    raise DataError(
+        f"{where}: its format has one frame rate, but the frames do not follow evenly (frame {series.frame[worst]} "
+        f"comes {1e3 * intervals[worst - 1]:.1f} ms after the one before it, {1e3 * usual:.1f} ms are usual): "
+        "name a rate to interpolate to (--rate)"
+    )
+
+
+def resample(series: PoseSeries, rate: float) -> PoseSeries:
+    """The series at `rate` frames per second from its first time on, linearly between frames, numbered from 0.
+
+    A frame between two takes the flags of both. Where one of them shows nobody, or they are more than a quarter of a
+    second apart, there is no pose. Standard deviations are interpolated too, which is never too small: that of a mean
+    is no larger than the mean of theirs.
+
+    Raises
+    ------
+    ValueError
+        If the rate is not positive.
+    DataError
+        If the times do not ascend.
+    """
+    if not (np.isfinite(rate) and rate > 0):
+        raise ValueError(f"frames per second must be positive, found {rate:g}")
+    old, n = series.time, len(series.time)
+    if (np.diff(old) <= 0).any():
+        row = int(np.flatnonzero(np.diff(old) <= 0)[0]) + 1
+        raise DataError(f"frame {series.frame[row]} has no later time than the one before it: cannot be resampled")
+    if n == 0:
+        return series
+    new = old[0] + np.arange(int((old[-1] - old[0]) * rate + _EXACT) + 1) / rate
+    after = np.clip(np.searchsorted(old, new - _EXACT / rate), 0, n - 1)
+    before = np.maximum(after - 1, 0)
+    gap = old[after] - old[before]
+    weight = np.clip(np.divide(new - old[before], gap, out=np.ones(len(new)), where=gap > 0), 0, 1)
+    met_before, met_after = weight < _EXACT, weight > 1 - _EXACT
+    between = ~(met_before | met_after)
+    invented = between & (gap > _LONGEST_GAP)
+
+    def mixed(values: FloatArray) -> FloatArray:
+        w = weight[:, None, None]
+        result: FloatArray = np.where(w < 0.5, values[before], values[after])
+        result[between] = ((1 - w) * values[before] + w * values[after])[between]
+        result[invented] = np.nan
+        return result
+
+    joints = mixed(series.joints)
+    quality = None
+    if series.quality is not None:
+        flags = np.where(met_before, series.quality[before], series.quality[after])
+        flags = np.where(between, series.quality[before] | series.quality[after], flags)
+        quality = np.where(invented, int(Quality.NO_PERSON), flags).astype(np.int64)
+    std = None if series.std is None else mixed(series.std)
+    return replace(series, frame=np.arange(len(new), dtype=np.int64), time=new, joints=joints, std=std, quality=quality)

@@ -1,0 +1,54 @@
+"""Who is seen: subjects by name, four that come with the package and any number drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pose.errors import DataError
+from pose.synth.body import SUBJECTS, Body, draw_body
+from pose.synth.randomness import stream
+from pose.synth.rendering import LOOKS, Looks, draw_looks
+
+MOST_SUBJECTS = 200
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Somebody with a name, a body and clothes; `drawn` says whether at random."""
+
+    name: str
+    body: Body
+    looks: Looks
+    drawn: bool = False
+
+
+def cast(subjects: Sequence[str] | int, seed: int) -> list[Subject]:
+    """The subjects: those of `SUBJECTS` by name, or as many as asked for, S1, S2, ..., drawn by the seed.
+
+    Raises
+    ------
+    DataError
+        If a name is unknown or comes twice, or the number cannot be; the message lists all faults.
+    """
+    if isinstance(subjects, int):
+        if not 1 <= subjects <= MOST_SUBJECTS:
+            raise DataError(f"there can be 1 to {MOST_SUBJECTS} subjects, not {subjects}")
+        return [_draw(f"S{number}", seed) for number in range(1, subjects + 1)]
+    faults = [
+        f"no subject {name!r} (there are {', '.join(SUBJECTS)}; or give a number of subjects)"
+        for name in subjects
+        if name not in SUBJECTS
+    ]
+    if not subjects or len(set(subjects)) != len(subjects):
+        faults.append("every subject must be named once, and one at least")
+    if faults:
+        raise DataError("; ".join(faults))
+    return [Subject(name, SUBJECTS[name], LOOKS[name]) for name in subjects]
+
+
+def _draw(name: str, seed: int) -> Subject:
+    rng: np.random.Generator = stream(seed, name, "body")
+    return Subject(name, draw_body(rng), draw_looks(rng), drawn=True)

@@ -1,0 +1,64 @@
+"""Motion capture files of other labs: BVH, Acclaim (AMC with its ASF) and C3D, read into one kind of person.
+
+`read_motion` reads a file; beneath it `bvh`, `amc`, `asf` and `markers` read formats, `skeletons` says which bone is
+which part of the body, and `landmarks` brings unit, axes and rest pose to ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pose.errors import DataError
+from pose.synth.motion_files.amc import read_amc
+from pose.synth.motion_files.bvh import read_bvh
+from pose.synth.motion_files.clip import Clip
+from pose.synth.motion_files.landmarks import UNITS, UP_AXES, Landmarks, find_landmarks
+from pose.synth.motion_files.markers import read_marker_clip
+
+__all__ = ["SUFFIXES", "UNITS", "UP_AXES", "Clip", "Landmarks", "find_landmarks", "read_clip", "read_motion"]
+
+_READERS = {".bvh": read_bvh, ".amc": read_amc, ".c3d": read_marker_clip}
+#: Names of motion files end like this, in either case.
+SUFFIXES = tuple(_READERS)
+
+
+def read_clip(path: str | Path) -> Clip:
+    """Read a motion file as it is, by its name's ending.
+
+    Raises
+    ------
+    DataError
+        If the ending is not of `SUFFIXES`, or the file is missing, malformed or unreadable.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == ".asf":
+        raise DataError(f"{path}: is a skeleton without motion; give the .amc file, its .asf file beside it is found")
+    if suffix not in _READERS:
+        raise DataError(f"{path}: no motion file that can be read ({', '.join(SUFFIXES)} can)")
+    if not path.is_file():
+        raise DataError(f"{path}: no such motion file")
+    try:
+        return _READERS[suffix](path)
+    except OSError as error:
+        raise DataError(f"{error.filename or path}: cannot be read ({error.strerror or error})") from error
+
+
+def read_motion(
+    path: str | Path, *, unit_mm: float | None = None, up: str | None = None, rate: float | None = None
+) -> Landmarks:
+    """Read a motion file as a person in mm, z up.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.bvh``, ``.amc`` or ``.c3d`` file.
+    unit_mm, up, rate
+        See `find_landmarks`.
+
+    Raises
+    ------
+    DataError
+        As `read_clip`, or if no person can be made of the file.
+    """
+    return find_landmarks(read_clip(path), unit_mm=unit_mm, up=up, rate=rate)

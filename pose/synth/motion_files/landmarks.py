@@ -1,0 +1,317 @@
+"""A clip as a person: joints in mm with z up, and how pelvis, chest, head and feet are turned.
+
+Units. ASF and C3D files state theirs; a BVH file does not: the unit is taken, of mm, cm, inches, metres and CMU's
+(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the body stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from pose.errors import DataError
+from pose.synth.kinematics import FloatArray, axes, turn, unit
+from pose.synth.motion_files.clip import Clip
+from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
+
+#: mm in the units that a file may be in.
+UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}
+UP_AXES = ("x", "y", "z")
+#: Thigh and shin together of anybody, mm: what a unit is believed by.
+_LEG_RANGE = (480.0, 1150.0)
+_LEG = 830.0
+_FEWEST_FRAMES = 30  # that a file with gaps must have without one
+_LEAST_UPRIGHT = 0.8  # cosine between body and up axis, the median over a clip
+#: Turns that bring an up axis to z; the rest keep their hand.
+_TO_Z_UP = {
+    "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
+    "y": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    "z": np.eye(3),
+}
+_REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0  # mm a frame; against the largest of the next ones
+# Plug-in-Gait markers stand on the skin; joints lie deeper: shares of the breadth between the ASIS or of the leg.
+_HIP_FROM_ASIS = (-0.19, -0.14, -0.30)  # forward, outward, up, of the ASIS breadth (Bell, Pedersen & Brand, 1990)
+_KNEE_DEPTH, _ANKLE_DEPTH, _ELBOW_DEPTH, _SHOULDER_DEPTH = 55.0, 42.0, 38.0, 50.0
+_STRAIGHT_ARM = 0.15  # sine of a bend that counts as much as the body's side
+_CROWN_OVER_BAND = 75.0
+_EYES_TO_CROWN = 0.55  # of the distance neck to eyes, upward
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """A person's joints over time, T frames.
+
+    Parameters
+    ----------
+    points : dict of (str, str) to ndarray of shape (T, 3)
+        mm, z up, by part and side: those of `SIDED` with ``left`` and ``right``, those of `MIDDLE` with ``""``.
+    pelvis, chest, head : ndarray of shape (T, 3, 3)
+        Columns x forward, y left, z up along the part; the chest's z leans as the whole trunk does.
+    feet : ndarray of shape (T, 2, 3, 3)
+        Left and right, x along the sole.
+    rate : float
+        Frames a second.
+    title : str
+        The kind of skeleton.
+    """
+
+    points: dict[tuple[str, str], FloatArray]
+    pelvis: FloatArray
+    chest: FloatArray
+    head: FloatArray
+    feet: FloatArray
+    rate: float
+    title: str = ""
+
+    def __len__(self) -> int:
+        return len(self.pelvis)
+
+    def resampled(self, rate: float) -> Landmarks:
+        """The same motion at another rate: cubic splines through points and axes."""
+        if abs(rate / self.rate - 1) < 1e-4 or len(self) < 2:
+            return self
+        wanted = np.arange(0.0, len(self) - 1 + 1e-9, self.rate / rate)
+        return replace(self.at(wanted), rate=rate)
+
+    def at(self, frames: FloatArray) -> Landmarks:
+        """The motion at real-valued frames (T',), by cubic splines through points and axes."""
+
+        def spline(values: FloatArray) -> FloatArray:
+            return np.asarray(CubicSpline(np.arange(len(self)), values)(frames), dtype=float)
+
+        return self._changed(spline, lambda turned: axes(spline(turned[..., 2]), spline(turned[..., 0])))
+
+    def blended(self, rows: NDArray[np.intp], other: NDArray[np.intp], weight: FloatArray) -> Landmarks:
+        """The frames `rows`, moved by `weight` (T',), 0 to 1, towards the frames `other`."""
+
+        def mix(values: FloatArray) -> FloatArray:
+            part = weight.reshape(-1, *[1] * (values.ndim - 1))
+            mixed: FloatArray = values[rows] + part * (values[other] - values[rows])
+            return mixed
+
+        return self._changed(mix, lambda turned: axes(mix(turned[..., 2]), mix(turned[..., 0])))
+
+    def moved(self, shift: FloatArray) -> Landmarks:
+        """Shifted by (T, 3), mm."""
+        return self._changed(lambda values: values + shift, lambda turned: turned)
+
+    def turned(self, by: FloatArray) -> Landmarks:
+        """Turned about the origin by (T, 3, 3)."""
+        return self._changed(
+            lambda values: turn(by, values), lambda frames: (by if frames.ndim == 3 else by[:, None]) @ frames
+        )
+
+    def _changed(
+        self, points: Callable[[FloatArray], FloatArray], frames: Callable[[FloatArray], FloatArray]
+    ) -> Landmarks:
+        return replace(
+            self,
+            points={part: points(value) for part, value in self.points.items()},
+            pelvis=frames(self.pelvis),
+            chest=frames(self.chest),
+            head=frames(self.head),
+            feet=frames(self.feet),
+        )
+
+
+def find_landmarks(
+    clip: Clip, *, unit_mm: float | None = None, up: str | None = None, rate: float | None = None
+) -> Landmarks:
+    """The person in a clip.
+
+    Parameters
+    ----------
+    clip : Clip
+        As a reader left it; a rest pose in its first frame, which the second frame leaves at a jump, is passed over.
+    unit_mm : float, optional
+        mm in one unit of the file, instead of what it states or what makes a person of it.
+    up : str, optional
+        ``"x"``, ``"y"`` or ``"z"``, instead of the axis along which the body stands.
+    rate : float, optional
+        Frames a second, instead of what the file states; 120 where it states nothing.
+
+    Raises
+    ------
+    DataError
+        If the skeleton is unknown, no unit makes a person of it, or nobody stands upright in it.
+    """
+    fit = match_skeleton(clip)
+    points = _mean_points(clip, fit)
+    first, last = _longest_seen(clip, points)
+    if (first, last) != (0, len(clip)):
+        return find_landmarks(clip.between(first, last), unit_mm=unit_mm, up=up, rate=rate)
+    scale = unit_mm or clip.unit or _guess_unit(clip, points)
+    points = {part: scale * value for part, value in points.items()}
+    _check_size(clip, points, scale)
+    if len(clip) > 2 and clip.rotations and _starts_at_rest(points):
+        return find_landmarks(clip.between(1, len(clip)), unit_mm=scale, up=up, rate=rate)
+    axis = up or _guess_up(clip, points)
+    to_z_up = _TO_Z_UP[axis]
+    points = {part: value @ to_z_up.T for part, value in points.items()}
+    frames = clip.rate if rate is None else rate
+    if clip.rotations:
+        pelvis, chest, head, feet = _frames_of_bones(clip, fit, points, to_z_up)
+    else:
+        if fit.title.startswith("Plug-in-Gait"):
+            points = _inside(clip, points, to_z_up * scale)
+        pelvis, chest, head, feet = _frames_of_markers(clip, points, to_z_up * scale)
+    return Landmarks(points, pelvis, chest, head, feet, frames or 120.0, fit.title)
+
+
+def _mean_points(clip: Clip, fit: Fit) -> dict[tuple[str, str], FloatArray]:
+    return {part: np.mean([clip.points[name] for name in names], axis=0) for part, names in fit.points.items()}
+
+
+def _longest_seen(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> tuple[int, int]:
+    """The longest run of frames, (first, after the last), in which every part is seen."""
+    seen = np.all([np.isfinite(value).all(axis=-1) for value in points.values()], axis=0)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]])))
+    runs = [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
+    first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+    if last - first < min(len(clip), _FEWEST_FRAMES):
+        lost = [f"{side} {part}".strip() for (part, side), value in points.items() if not np.isfinite(value).all()]
+        raise DataError(
+            f"{clip.path}: nowhere are all parts seen for {_FEWEST_FRAMES} frames; lost are {', '.join(lost)}"
+        )
+    return first, last
+
+
+def _leg(points: dict[tuple[str, str], FloatArray]) -> float:
+    lengths = [
+        np.median(np.linalg.norm(points[upper, side] - points[lower, side], axis=-1))
+        for side in SIDES
+        for upper, lower in (("hip", "knee"), ("knee", "ankle"))
+    ]
+    return float(np.sum(lengths) / 2)
+
+
+def _guess_unit(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> float:
+    leg = _leg(points)
+    if not leg > 0:
+        raise DataError(f"{clip.path}: its legs have no length")
+    return min(UNITS.values(), key=lambda size: abs(np.log(leg * size / _LEG)))
+
+
+def _check_size(clip: Clip, points: dict[tuple[str, str], FloatArray], scale: float) -> None:
+    leg = _leg(points)
+    if not _LEG_RANGE[0] <= leg <= _LEG_RANGE[1]:
+        raise DataError(
+            f"{clip.path}: with {scale:.4g} mm a unit the legs are {leg:.4g} mm long, a person's are "
+            f"{_LEG_RANGE[0]:.0f} to {_LEG_RANGE[1]:.0f}; state the unit (--motion-unit)"
+        )
+
+
+def _starts_at_rest(points: dict[tuple[str, str], FloatArray]) -> bool:
+    """Whether the first frame is a pose of its own: the second leaves it by a jump that no later one equals."""
+    root = (points["hip", "left"] + points["hip", "right"]) / 2
+    steps = np.max([np.linalg.norm(np.diff(value - root, axis=0), axis=-1) for value in points.values()], axis=0)
+    return bool(steps[0] > max(_REST_JUMP, _REST_JUMP_RATIO * steps[1:].max()))
+
+
+def _guess_up(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> str:
+    body = points["crown", ""] - (points["ankle", "left"] + points["ankle", "right"]) / 2
+    upright = np.median(unit(body), axis=0)
+    axis = int(np.argmax(upright))
+    if upright[axis] < _LEAST_UPRIGHT:
+        raise DataError(f"{clip.path}: nobody stands upright along x, y or z; state the up axis (--motion-up)")
+    return UP_AXES[axis]
+
+
+def _frames_of_bones(
+    clip: Clip, fit: Fit, points: dict[tuple[str, str], FloatArray], to_z_up: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Pelvis, chest, head and feet from the bones' rotations against the rest pose."""
+    left = np.mean([clip.rest[name] for name in fit.points["hip", "left"]], axis=0)
+    right = np.mean([clip.rest[name] for name in fit.points["hip", "right"]], axis=0)
+    up = to_z_up.T @ [0.0, 0.0, 1.0]
+    aside = unit(left - right - np.dot(left - right, up) * up)
+    rest = np.stack([np.cross(aside, up), aside, up], axis=-1)
+
+    def turned(name: str) -> FloatArray:
+        frames: FloatArray = to_z_up @ clip.rotations[name] @ rest
+        return frames
+
+    n_frames = len(clip)
+    pelvis = turned(fit.bones.get(("pelvis", ""), next(iter(clip.rotations))))
+    lean = np.sum([turned(name)[..., 2] for name in fit.spine], axis=0) if fit.spine else pelvis[..., 2]
+    chest = axes(lean, turned(fit.bones["chest", ""])[..., 0] if ("chest", "") in fit.bones else pelvis[..., 0])
+    face = turned(fit.bones["head", ""]) if ("head", "") in fit.bones else chest
+    if len(fit.points["crown", ""]) > 1:  # eyes: the crown lies behind and above them
+        eyes = points["crown", ""] - points["neck", ""]
+        reach = np.linalg.norm(eyes, axis=-1, keepdims=True)
+        points["crown", ""] = points["neck", ""] + (1 + _EYES_TO_CROWN) * reach * face[..., 2]
+    head = axes(points["crown", ""] - points["neck", ""], face[..., 0])
+    feet = np.empty((n_frames, 2, 3, 3))
+    for index, side in enumerate(SIDES):
+        bone = fit.bones.get(("foot", side))
+        feet[:, index] = turned(bone) if bone else _level_foot(points, side, pelvis)
+    return pelvis, chest, head, feet
+
+
+def _level_foot(points: dict[tuple[str, str], FloatArray], side: str, pelvis: FloatArray) -> FloatArray:
+    """A foot at a right angle to its shin, where nothing says more."""
+    return axes(points["knee", side] - points["ankle", side], pelvis[..., 0])
+
+
+def _frames_of_markers(
+    clip: Clip, points: dict[tuple[str, str], FloatArray], to_mm: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Pelvis, chest, head and feet from points alone."""
+    hips = points["hip", "left"] - points["hip", "right"]
+    shoulders = points["shoulder", "left"] - points["shoulder", "right"]
+    lean = points["neck", ""] - (points["hip", "left"] + points["hip", "right"]) / 2
+    chest = axes(lean, np.cross(shoulders, lean))
+    pelvis = axes(np.cross(np.cross(hips, lean), hips), np.cross(hips, lean))
+    marked = {name.rpartition(":")[2].upper(): value @ to_mm.T for name, value in clip.points.items()}
+    forward = chest[..., 0]
+    if {"LFHD", "RFHD", "LBHD", "RBHD"} <= set(marked):
+        forward = marked["LFHD"] + marked["RFHD"] - marked["LBHD"] - marked["RBHD"]
+    head = axes(points["crown", ""] - points["neck", ""], forward)
+    feet = np.empty((len(lean), 2, 3, 3))
+    for index, side in enumerate(SIDES):
+        shin = points["knee", side] - points["ankle", side]
+        if ("toe", side) in points and ("heel", side) in points:
+            sole = points["toe", side] - points["heel", side]
+            aside = np.cross(shin, sole)
+            feet[:, index] = axes(np.cross(sole, aside), sole)
+        else:
+            feet[:, index] = _level_foot(points, side, pelvis)
+    return pelvis, chest, head, feet
+
+
+def _inside(
+    clip: Clip, points: dict[tuple[str, str], FloatArray], to_mm: FloatArray
+) -> dict[tuple[str, str], FloatArray]:
+    """Joints inside the body from markers on its skin."""
+    marked = {name.rpartition(":")[2].upper(): value @ to_mm.T for name, value in clip.points.items()}
+    breadth = marked["LASI"] - marked["RASI"]
+    front = (marked["LASI"] + marked["RASI"]) / 2
+    back = (marked["LPSI"] + marked["RPSI"]) / 2 if {"LPSI", "RPSI"} <= set(marked) else None
+    left = unit(breadth)
+    ahead = front - back if back is not None else np.cross(left, points["neck", ""] - front)
+    ahead = unit(ahead - np.sum(ahead * left, axis=-1, keepdims=True) * left)
+    up = np.cross(ahead, left)
+    width = float(np.median(np.linalg.norm(breadth, axis=-1)))
+    inside = dict(points)
+    forward, outward, upward = (share * width for share in _HIP_FROM_ASIS)
+    for sign, side in ((1.0, "left"), (-1.0, "right")):
+        inside["hip", side] = points["hip", side] + forward * ahead + sign * outward * left + upward * up
+        for part, depth in (("knee", _KNEE_DEPTH), ("ankle", _ANKLE_DEPTH)):
+            inside[part, side] = points[part, side] - sign * depth * left
+        trunk = unit(points["neck", ""] - front)
+        inside["shoulder", side] = points["shoulder", side] - _SHOULDER_DEPTH * trunk
+        inside["elbow", side] = points["elbow", side] - _ELBOW_DEPTH * _lateral(inside, side, sign * left)
+    inside["crown", ""] = points["crown", ""] + _CROWN_OVER_BAND * unit(points["crown", ""] - points["neck", ""])
+    return inside
+
+
+def _lateral(points: dict[tuple[str, str], FloatArray], side: str, outward: FloatArray) -> FloatArray:
+    """The outer side of an elbow (T, 3): square to the bent arm's plane; of a straight arm, away from the body."""
+    upper = unit(points["elbow", side] - points["shoulder", side])
+    lower = unit(points["wrist", side] - points["elbow", side])
+    axis = np.cross(lower, upper) if side == "left" else np.cross(upper, lower)
+    return unit(axis + _STRAIGHT_ARM * outward)

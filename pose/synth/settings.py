@@ -1,0 +1,187 @@
+"""What a data set is made from: checked once, kept in the data set, and what an unfinished one is recognised by."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from pose.camera import Camera
+from pose.errors import DataError
+from pose.synth.actions import ACTIONS
+from pose.synth.cast import Subject, cast
+from pose.synth.motion_files import read_motion
+from pose.synth.rig import read_rig, shaken
+
+MASKS = ("sample", "png", "video", "none")
+#: Instead of a camera's name: all sides are shown to all cameras.
+ANYWHERE = "any"
+DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
+DEFAULT_FRAMES = 560
+_FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
+_MOST_JITTER = 10.0  # degrees
+_NAMED = re.compile(r"^(\w+)=(.+)$")
+_FORMAT = 2  # of what follows from the same settings; raise it when pictures or motions change
+
+
+@dataclass(frozen=True)
+class MotionFile:
+    """A motion file and the action that it is shown as."""
+
+    action: str
+    path: Path
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """A data set to be made; see `pose.synth.synthesize` for what its parts mean."""
+
+    subjects: tuple[Subject, ...]
+    actions: tuple[str, ...]
+    motions: tuple[MotionFile, ...]
+    cameras: dict[str, Camera]
+    n_frames: int
+    seed: int
+    mirrored: bool = False
+    train_share: float = 0.5
+    masks: str = "sample"
+    reading: dict[str, Any] = field(default_factory=dict)
+    facing: str = ANYWHERE
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for JSON; two data sets of equal settings are equal to the byte."""
+        return {
+            "format": _FORMAT,
+            "subjects": {subject.name: "drawn" if subject.drawn else "named" for subject in self.subjects},
+            "actions": list(self.actions),
+            "motions": [{"action": m.action, "file": m.path.name, "sha256": m.digest} for m in self.motions],
+            "cameras": {
+                name: [
+                    *camera.matrix.ravel().tolist(),
+                    *camera.distortion.tolist(),
+                    *camera.rotation.ravel().tolist(),
+                    *camera.translation.tolist(),
+                ]
+                for name, camera in self.cameras.items()
+            },
+            "frames": self.n_frames,
+            "seed": self.seed,
+            "mirrored": self.mirrored,
+            "train_share": self.train_share,
+            "masks": self.masks,
+            "facing": self.facing,
+            "reading": self.reading,
+        }
+
+
+def check_settings(
+    *,
+    subjects: Sequence[str] | int,
+    actions: Sequence[str] | None,
+    motions: Sequence[str | Path],
+    cameras: str | Path | None,
+    n_frames: int,
+    seed: int,
+    mirrored: bool,
+    camera_jitter: float,
+    train_share: float,
+    masks: str,
+    facing: str | None,
+    reading: dict[str, Any],
+) -> Settings:
+    """Settings from a request.
+
+    Raises
+    ------
+    DataError
+        If something cannot be; the message lists all faults.
+    """
+    chosen = tuple(actions if actions is not None else () if motions else DEFAULT_ACTIONS)
+    faults = [f"no action {name!r} (there are {', '.join(ACTIONS)})" for name in chosen if name not in ACTIONS]
+    if len(set(chosen)) != len(chosen) or not (chosen or motions):
+        faults.append("every action must be named once, and one at least")
+    if not _FEWEST_FRAMES <= n_frames <= _MOST_FRAMES:
+        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {n_frames}")
+    if seed < 0:
+        faults.append(f"the seed must be 0 or more, not {seed}")
+    if not 0 <= train_share <= 1:
+        faults.append(f"the share of the frames to train on is 0 to 1, not {train_share:g}")
+    if not 0 <= camera_jitter <= _MOST_JITTER:
+        faults.append(f"the cameras can be moved by 0 to {_MOST_JITTER:g} degrees, not {camera_jitter:g}")
+    if masks not in MASKS:
+        faults.append(f"no kind of masks {masks!r} (there are {', '.join(MASKS)})")
+    people: list[Subject] = []
+    files: list[MotionFile] = []
+    rig: dict[str, Camera] = {}
+    try:
+        people = cast(subjects, seed)
+    except DataError as error:
+        faults.append(str(error))
+    try:
+        files = _motion_files(motions, chosen, reading)
+    except DataError as error:
+        faults.append(str(error))
+    try:
+        rig = read_rig(cameras)
+    except DataError as error:
+        faults.append(str(error))
+    towards = facing or next(iter(rig), ANYWHERE)
+    if rig and towards != ANYWHERE and towards not in rig:
+        faults.append(f"nobody can face the camera {towards!r} (there are {', '.join(rig)}, or {ANYWHERE})")
+    if faults:
+        raise DataError(f"cannot make this synthetic data set: {'; '.join(faults)}")
+    return Settings(
+        tuple(people),
+        chosen,
+        tuple(files),
+        shaken(rig, camera_jitter, seed),
+        n_frames,
+        seed,
+        mirrored,
+        train_share,
+        masks,
+        reading,
+        towards,
+    )
+
+
+def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]) -> list[MotionFile]:
+    """The files, each read once so that a faulty one is known before the work, with the actions' names."""
+    files, faults = [], []
+    taken = set(actions)
+    for motion in motions:
+        named = _NAMED.match(str(motion))
+        path = Path(named[2] if named else motion)
+        try:
+            read_motion(path, **reading)
+        except DataError as error:
+            faults.append(str(error))
+            continue
+        action = named[1] if named else _action_name(path, taken)
+        if not re.fullmatch("[A-Za-z]+", action):
+            faults.append(f"{action}={path}: an action's name has letters alone")
+            continue
+        if action in taken:
+            faults.append(f"two motions are called {action}; name them: --motion NAME=FILE")
+            continue
+        taken.add(action)
+        files.append(MotionFile(action, path, hashlib.sha256(path.read_bytes()).hexdigest()))
+    if faults:
+        raise DataError("; ".join(faults))
+    return files
+
+
+def _action_name(path: Path, taken: set[str]) -> str:
+    """A file's name as an action, of letters alone: ``fast_walk_2`` is FastWalk, then FastWalkB; ``02_01`` is Clip."""
+    words: list[str] = re.findall(r"[A-Za-z]+", path.stem)
+    name = "".join(word[:1].upper() + word[1:] for word in words) or "Clip"
+    tails: tuple[str, ...] = ("", *ascii_uppercase[1:], *(a + b for a in ascii_uppercase for b in ascii_uppercase))
+    for tail in tails:
+        if name + tail not in taken:
+            return name + tail
+    raise DataError(f"{path}: too many motion files of one name; name them: --motion NAME=FILE")

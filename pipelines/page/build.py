@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from pipelines.evaluate import METHODS, Evaluation
 from pipelines.files import atomic_path
-from pipelines.page.charts import Calibration, calibration, calibration_chart, distribution_chart
+from pipelines.page.charts import calibration_chart, distribution_chart
 from pipelines.page.frames import Picture, pictures
 from pipelines.page.tracks import viewer_data
 from pipelines.report import LABELS
-
-FloatArray = NDArray[np.float64]
 
 _GROUPS = {"action": "by action", "camera": "by camera", "subject": "by subject"}
 
@@ -42,9 +38,7 @@ class BarTable:
     longest: float
 
 
-def save_page(
-    path: Path, evaluation: Evaluation, model_name: str, training: Mapping[str, str], std: FloatArray | None = None
-) -> None:
+def save_page(path: Path, evaluation: Evaluation, model_name: str, training: Mapping[str, str]) -> None:
     """Write the report.
 
     Parameters
@@ -55,20 +49,18 @@ def save_page(
     model_name : str
     training : mapping of str to str
         Facts about the model, `pipelines.summary.model_rows`.
-    std : ndarray of shape (n, J, 3), optional
-        Standard deviations of the predictions, mm; with them the page tells how often intervals hold.
 
     Raises
     ------
     DataError
         If the file cannot be written.
     """
-    text = render(evaluation, model_name, training, std)
+    text = render(evaluation, model_name, training)
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str], std: FloatArray | None = None) -> str:
+def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str]) -> str:
     """The page's text; see `save_page`."""
     environment = Environment(
         loader=PackageLoader("pipelines.page", "."),
@@ -78,7 +70,6 @@ def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str],
         lstrip_blocks=True,
     )
     worst, best = pictures(evaluation)
-    measured: Calibration | None = None if std is None else calibration(evaluation, std)
     return environment.get_template("report.html.jinja").render(
         title=f"{model_name} on {evaluation.title}",
         evaluation=evaluation,
@@ -90,8 +81,8 @@ def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str],
         tables=_tables(evaluation),
         training=training,
         distribution=distribution_chart(evaluation),
-        calibration=measured,
-        calibration_chart=None if measured is None else calibration_chart(measured),
+        calibration=None if evaluation.std is None else calibration_chart(evaluation),
+        intervals=_intervals(evaluation),
         picture_groups=_groups(worst, best),
         viewer=viewer_data(evaluation),
         style=Markup(_read("report.css")),
@@ -102,6 +93,16 @@ def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str],
 def _read(name: str) -> str:
     """A file of ours, which is markup already."""
     return resources.files("pipelines.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _intervals(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """How often intervals hold, per cent, and the mean standard deviation, mm; by row."""
+    sections = evaluation.intervals()
+    return [
+        (name.replace("_", " "), [f"{row[key]:.1f}" if key == "std_mm" else f"{100 * row[key]:.1f}" for key in row])
+        for section in ("", "action", "camera", "joint")
+        for name, row in sections.get(section, {}).items()
+    ]
 
 
 def _groups(worst: list[Picture], best: list[Picture]) -> list[tuple[str, str, list[Picture]]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from pipelines.evaluate import METHODS, Evaluation
+from pipelines.evaluate import LEVELS, METHODS, Evaluation
 from pipelines.page.svg import drawing, element, path
 
 FloatArray = NDArray[np.float64]
@@ -17,62 +14,26 @@ FloatArray = NDArray[np.float64]
 _WIDTH, _HEIGHT = 380.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 12.0, 10.0, 42.0
 _PER_CENT = np.arange(0, 101, 25)
-_TOLD = (50, 90, 95)  # intervals named in words
 _POINTS = 60  # of a curve
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """How often intervals hold.
-
-    Parameters
-    ----------
-    stated, held : ndarray of shape (n,)
-        Per cent of coordinates that intervals should contain, and do contain.
-    told : list of (int, float)
-        The same of the intervals one talks about.
-    """
-
-    stated: FloatArray
-    held: FloatArray
-    told: list[tuple[int, float]]
-
-
-def calibration(evaluation: Evaluation, std: FloatArray) -> Calibration:
-    """Shares of coordinates within central intervals of a normal distribution; the root, always 0, is left out.
-
-    Raises
-    ------
-    ValueError
-        If the standard deviations do not belong to the predictions.
-    """
-    predicted, true = evaluation.predictions["gbcd"], evaluation.samples.poses
-    if std.shape != predicted.shape:
-        raise ValueError(f"standard deviations have the shape {std.shape}, the predictions {predicted.shape}")
-    others = np.delete(np.arange(len(evaluation.skeleton)), evaluation.skeleton.root)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = np.sort((np.abs(predicted - true) / std)[:, others].ravel())
-    scores = scores[~np.isnan(scores)]
-
-    def held(stated: FloatArray) -> FloatArray:
-        limits = ndtri(0.5 + stated / 200)
-        return np.asarray(100 * np.searchsorted(scores, limits, side="right") / max(len(scores), 1))
-
-    stated = np.linspace(1, 99, 50)
-    told = held(np.array(_TOLD, dtype=float))
-    return Calibration(stated, held(stated), [(level, float(share)) for level, share in zip(_TOLD, told, strict=True)])
-
-
-def calibration_chart(measured: Calibration) -> Markup:
-    """Stated against held, over the diagonal."""
+def calibration_chart(evaluation: Evaluation) -> Markup:
+    """What intervals hold against what they should, of all images and, thinner, of each action."""
     place = _Axes(100.0, "intervals that should hold, %", "% that hold")
     parts = place.frame(_PER_CENT)
     parts.append(path(place.points(np.array([0.0, 100]), np.array([0.0, 100])), class_="diagonal"))
-    parts.append(path(place.points(measured.stated, measured.held), class_="curve gbcd"))
-    for level, share in measured.told:
-        x, y = place.points(np.array([float(level)]), np.array([share]))[0]
-        parts.append(element("circle", cx=float(x), cy=float(y), r=4, class_="dot gbcd"))
-    text = ", ".join(f"{level} % intervals hold {share:.0f} %" for level, share in measured.told)
+    stated = np.linspace(0.02, 0.98, 25)
+
+    def held(rows: NDArray[np.bool_] | slice, levels: FloatArray) -> FloatArray:
+        shares = np.array([evaluation.coverage(float(level), rows) for level in levels])
+        return place.points(100 * levels, 100 * shares)
+
+    actions = evaluation.samples.action
+    parts += [path(held(actions == action, stated), class_="curve part") for action in np.unique(actions)]
+    parts.append(path(held(slice(None), stated), class_="curve gbcd"))
+    for x, y in held(slice(None), np.array(LEVELS)).tolist():
+        parts.append(element("circle", cx=x, cy=y, r=4, class_="dot gbcd"))
+    text = ", ".join(f"{level:.0%} intervals hold {evaluation.coverage(level):.1%}" for level in LEVELS)
     return drawing(_WIDTH, _HEIGHT, f"Calibration: {text}", parts)
 
 

@@ -1,5 +1,6 @@
 """The report page in headless Chromium: widths of a laptop and a phone, light and dark, and the 3D view driven."""
 
+import dataclasses
 import shutil
 
 import numpy as np
@@ -28,11 +29,9 @@ def browser():
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "größe [1].html"
-    evaluation = make_evaluation(400)
+    evaluation = dataclasses.replace(make_evaluation(400), std=np.full((400, 15, 3), 25.0))
     training = {"software": "gbcd-pose", "config": '{"gp":{"memory_budget_mb":' + "1" * 300 + "}}"}
-    save_page(
-        path, evaluation, "a model of a name that is long enough to be folded.h5", training, np.full((400, 15, 3), 25.0)
-    )
+    save_page(path, evaluation, "a model of a name that is long enough to be folded.h5", training)
     return path.as_uri()
 
 
@@ -49,6 +48,8 @@ def page(browser, address, size, request):
     for name in QUIET:
         page.on(name, lambda event, name=name: events.append(f"{name}: {getattr(event, 'url', event)}"))
     page.goto(address)
+    page.click("summary")  # what is folded must fit too
+    page.evaluate("scrollTo(0, 0)")
     yield page
     assert events == [f"request: {address}"]
     context.close()

@@ -1,6 +1,7 @@
 """The report page: what it says is what the evaluation holds, and nothing in it is fetched or becomes markup."""
 
 import base64
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -11,7 +12,6 @@ from made_evaluation import make_evaluation
 
 from pipelines.page import save_page
 from pipelines.page.build import render
-from pipelines.page.charts import calibration
 from pipelines.page.frames import pictures
 from pipelines.page.tracks import viewer_data
 
@@ -84,18 +84,25 @@ def test_names_do_not_become_markup():
 
 
 def test_calibration_appears_with_standard_deviations(evaluation):
-    assert "alibration" not in Page(render(evaluation, "my.h5", {})).text
-    std = np.full((240, 15, 3), 20.0)
-    measured = calibration(evaluation, std)
+    without = Page(render(evaluation, "my.h5", {}))
+    assert "alibration" not in without.text
+    assert "ntervals" not in without.text
     # The errors are normal with 20 mm, but for one coordinate of 14 joints of one image of 240.
-    assert [level for level, _ in measured.told] == [50, 90, 95]
-    np.testing.assert_allclose([share for _, share in measured.told], [50, 90, 95], atol=1.5)
-    assert calibration(evaluation, std / 2).told[1][1] == pytest.approx(100 * 0.589, abs=2)  # 2 Phi(1.645 / 2) - 1
-    text = Page(render(evaluation, "my.h5", {}, std)).text
-    assert "Distribution and calibration" in text
-    assert f"90 % intervals {measured.told[1][1]:.1f} % hold" in text
-    with pytest.raises(ValueError, match=r"have the shape \(3,\)"):
-        calibration(evaluation, std[0, 0])
+    std = np.full((240, 15, 3), 20.0)
+    std[:, 0] = 0  # the root's
+    known = dataclasses.replace(evaluation, std=std)
+    text = render(known, "my.h5", {})
+    shares = re.search(
+        r"Calibration: 50% intervals hold ([0-9.]+)%, 90% .* ([0-9.]+)%, 95% .* ([0-9.]+)%", text
+    ).groups()
+    np.testing.assert_allclose(np.array(shares, dtype=float), [50, 90, 95], atol=1.5)
+    shown = Page(text).text
+    assert "Distribution and calibration" in shown
+    assert f"90 % intervals {shares[1]} % hold" in shown
+    rows = known.intervals()
+    for row in (rows["action"]["Walking"], rows["joint"]["left_wrist"]):
+        cells = [f"{100 * value:.1f}" for key, value in row.items() if key != "std_mm"]
+        assert " ".join([*cells, "20.0"]) in shown
 
 
 def test_worst_and_best_frames_are_apart(evaluation):
@@ -151,6 +158,6 @@ def test_long_evaluations_are_thinned():
 def test_one_sample_and_no_error_at_all(tmp_path):
     evaluation = make_evaluation(2)
     evaluation.predictions.update(dict.fromkeys(evaluation.predictions, evaluation.samples.poses))
-    save_page(tmp_path / "a.html", evaluation, "my.h5", {}, np.zeros((2, 15, 3)))
+    save_page(tmp_path / "a.html", dataclasses.replace(evaluation, std=np.zeros((2, 15, 3))), "my.h5", {})
     Page((tmp_path / "a.html").read_text(encoding="utf-8"))
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]

@@ -48,7 +48,7 @@ _SHIN = (
 _UPPER_ARM = ((0.10, 54.0), (0.30, 50.0), (0.58, 47.0), (0.85, 42.0), (1.0, 39.0))
 _SLEEVE_NODES = 3  # of the upper arm's: what follows is bare
 _FOREARM = ((0.0, 39.0), (0.20, 41.0), (0.45, 37.0), (0.75, 29.0), (1.0, 25.0))
-#: Of an open hand: the angle of a finger to the hand, degrees towards the thumb, the shift of its root, and its length.
+#: Of an open hand: the finger's angle to the hand, degrees towards the thumb, its root's shift there, its length.
 _FINGERS = ((24.0, 26.0, 70.0), (9.0, 10.0, 82.0), (-6.0, -6.0, 76.0), (-22.0, -22.0, 58.0))
 _FINGER_RADIUS = 8.5
 

@@ -13,10 +13,10 @@ from motion_texts import bvh_text
 
 from pose.errors import DataError
 from pose.humaneva import HumanEva
-from pose.humaneva.calibration import read_cal
+from pose.humaneva.calibration import read_cal, write_cal
 from pose.humaneva.mocap import read_markers
 from pose.humaneva.sync import common_clock, read_ofs
-from pose.synth import synthesize
+from pose.synth import scene, synthesize
 from pose.synth.room import cameras
 
 CAMERAS = ("C1", "C2", "C3")
@@ -27,6 +27,16 @@ N_FRAMES = 80
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     return synthesize(tmp_path_factory.mktemp("synth") / "set", n_frames=N_FRAMES, seed=3, jobs=2)
+
+
+@pytest.fixture
+def one_camera(tmp_path, monkeypatch):
+    """A folder with one camera, and short recordings of its empty room: as little as a data set can be."""
+    monkeypatch.setattr(scene, "_BACKGROUND_FRAMES", 3)
+    folder = tmp_path / "calibration"
+    folder.mkdir()
+    write_cal(folder / "C2.cal", cameras()["C2"])
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -186,8 +196,8 @@ def stop_at(share):
     return on_progress
 
 
-def test_a_stopped_run_goes_on_where_it_was(tmp_path):
-    request = {"actions": ("Box",), "n_frames": 24, "seed": 2}
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, one_camera):
+    request = {"actions": ("Box", "Jog"), "n_frames": 24, "seed": 2, "cameras": one_camera}
     whole = digests(synthesize(tmp_path / "whole", **request))
     out, part = tmp_path / "set", tmp_path / ".set.part"
     out.mkdir()  # an empty folder is as good as none
@@ -196,7 +206,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert not list(out.iterdir())
     finished = {path.name: path.stat().st_mtime_ns for path in part.rglob("*.avi") if not path.name.startswith(".")}
     assert len(finished) >= 3
-    (part / "S1/Image_Data/.Box_1_(C3).part.avi").write_bytes(b"killed while it was written")
+    (part / "S1/Image_Data/.Jog_1_(C2).part.avi").write_bytes(b"killed while it was written")
     begun = []
     synthesize(out, **request, on_progress=lambda done, total, what: begun.append(done / total))
     assert digests(out) == whole
@@ -206,15 +216,15 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert not part.exists()
 
 
-def test_a_stopped_run_with_other_settings_is_started_anew(tmp_path):
+def test_a_stopped_run_with_other_settings_is_started_anew(tmp_path, one_camera):
     out = tmp_path / "set"
     with pytest.raises(StopError):
-        synthesize(out, actions=("Box",), n_frames=24, seed=2, on_progress=stop_at(0.7))
-    made = digests(synthesize(out, actions=("Box",), n_frames=24, seed=3))
-    assert made == digests(synthesize(tmp_path / "other", actions=("Box",), n_frames=24, seed=3))
+        synthesize(out, actions=("Box",), n_frames=24, seed=2, cameras=one_camera, on_progress=stop_at(0.7))
+    request = {"actions": ("Box",), "n_frames": 24, "seed": 3, "cameras": one_camera}
+    assert digests(synthesize(out, **request)) == digests(synthesize(tmp_path / "other", **request))
 
 
-def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
+def test_motion_files_cameras_subjects_and_mirrors(tmp_path, one_camera):
     bvh = tmp_path / "step_aside.BVH"
     bvh.write_text(bvh_text(frames=tuple({"LeftArm": (3 * k, 0, 0), "position": f"{k} 95 0"} for k in range(40))))
     out = synthesize(
@@ -222,7 +232,7 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
         subjects=2,
         motions=[bvh, f"Kick={bvh}"],
         actions=("Gestures",),
-        cameras=root / "S1/Calibration_Data",
+        cameras=one_camera,
         n_frames=24,
         mirrored=True,
         train_share=1.0,
@@ -234,8 +244,8 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
     names = [f"{name} {number}" for name in ("Gestures", "Kick", "StepAside") for number in (1, 2)]
     assert [s.name for s in data.sequences("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
     assert not data.sequences("Validate")
-    moved = read_cal(out / "S1/Calibration_Data/C1.cal")
-    assert 5 < np.linalg.norm(moved.centre - cameras()["C1"].centre) < 400
+    moved = read_cal(out / "S1/Calibration_Data/C2.cal")
+    assert 5 < np.linalg.norm(moved.centre - cameras()["C2"].centre) < 400
     statures = [json.loads((out / "synthetic.json").read_text())["settings"]["subjects"]]
     assert statures == [{"S1": "drawn", "S2": "drawn"}]
     heads = [np.load(out / f"truth/joints_{name}_Gestures.npz")["joints"][10, 14, 2] for name in ("S1", "S2")]
@@ -244,10 +254,10 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
     labels = sequence.labelled("Train")
     joints = np.load(out / "truth/joints_S2_Kick_2.npz")["joints"]
     np.testing.assert_allclose(labels.joints, joints[labels.numbers - 1], atol=0.01)
-    masks = sorted((out / "truth/silhouettes/S2/Kick_2_(C1)").iterdir())
-    assert len(masks) == count_frames(out / "S2/Image_Data/Kick_2_(C1).avi")
+    masks = sorted((out / "truth/silhouettes/S2/Kick_2_(C2)").iterdir())
+    assert len(masks) == count_frames(out / "S2/Image_Data/Kick_2_(C2).avi")
     pixels = moved.project(joints[11])
-    mask = cv2.imread(str(masks[sequence.clock.first_video_frame["C1"] - 1 + 11]), cv2.IMREAD_GRAYSCALE)
+    mask = cv2.imread(str(masks[sequence.clock.first_video_frame["C2"] - 1 + 11]), cv2.IMREAD_GRAYSCALE)
     x, y = np.rint(pixels).astype(int).T
     near = cv2.dilate(mask, np.ones((9, 9), np.uint8))
     assert (near[y, x] > 0).mean() > 0.9
@@ -257,8 +267,9 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, root):
     np.testing.assert_allclose(mat.positions, c3d.positions, atol=1e-3)
 
 
-def test_masks_as_a_video_are_exact(tmp_path):
-    kinds = {kind: synthesize(tmp_path / kind, actions=("Jog",), n_frames=24, masks=kind) for kind in ("png", "video")}
+def test_masks_as_a_video_are_exact(tmp_path, one_camera):
+    request = {"actions": ("Jog",), "n_frames": 24, "cameras": one_camera}
+    kinds = {kind: synthesize(tmp_path / kind, masks=kind, **request) for kind in ("png", "video")}
     folder = kinds["png"] / "truth/silhouettes/S1/Jog_1_(C2)"
     with av.open(str(kinds["video"] / "truth/silhouettes/S1/Jog_1_(C2).avi")) as container:
         frames = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
@@ -267,8 +278,8 @@ def test_masks_as_a_video_are_exact(tmp_path):
     assert set(np.unique(pictures)) == {0, 255}
 
 
-def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path):
-    out = synthesize(tmp_path / "set", actions=("Walking",), n_frames=40, mirrored=True)
+def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path, one_camera):
+    out = synthesize(tmp_path / "set", actions=("Walking",), n_frames=40, mirrored=True, cameras=one_camera)
     tracks = [dict(np.load(out / f"truth/joints_S1_Walking{end}.npz")) for end in ("", "_2")]
     assert not np.array_equal(tracks[0]["first_video_frame"], tracks[1]["first_video_frame"])
     first, second = (track["joints"] for track in tracks)
@@ -276,15 +287,16 @@ def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path):
     apart = [
         np.abs(first[max(k, 0) : 40 + min(k, 0)] - swapped[max(-k, 0) : 40 - max(k, 0)]).max() for k in range(-35, 36)
     ]
-    assert min(apart) < 15  # mm; half a frame of the 60 may lie between them
+    assert min(apart) < 45  # mm: half a frame of a swinging foot may lie between them
+    assert np.median(apart) > 300
 
 
-def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
+def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path, one_camera):
     out = tmp_path / "set"
-    synthesize(out, actions=("Box",), n_frames=24)
+    synthesize(out, actions=("Box",), n_frames=24, cameras=one_camera)
     with pytest.raises(DataError, match="overwrite"):
         synthesize(out)
-    synthesize(out, actions=("Jog",), n_frames=24, overwrite=True)
+    synthesize(out, actions=("Jog",), n_frames=24, cameras=one_camera, overwrite=True)
     assert (out / "S1/Mocap_Data/Jog_1.c3d").exists()
     assert not (out / "S1/Mocap_Data/Box_1.c3d").exists()
     for mine in ("mine.h5", "S1/Image_Data/notes.txt"):
@@ -293,7 +305,7 @@ def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path):
             synthesize(out, overwrite=True)
         assert (out / mine).read_text() == "mine"
         (out / mine).unlink()
-    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+    assert {path.name for path in tmp_path.iterdir()} == {"set", "calibration"}
 
     precious = tmp_path / "thesis"
     precious.mkdir()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipelines.check_result import BoneRow, CalibrationRow, DataCheck, Selection, SyncRow, VideoRow
 from pipelines.config import Config
-from pipelines.data_info import bone_names, collected_warnings, has_own_table, missing_parts
+from pipelines.data_info import bone_names, collected_warnings, file_faults, has_own_table, missing_parts
 from pipelines.picture_check import (
     LARGEST_SHIFT,
     JointDistances,
@@ -145,6 +145,7 @@ class _Checker:
 
     def _check_trial(self, sequence: Sequence, calibrations: dict[str, Camera]) -> list[str]:
         """Check one trial; returns the cameras whose video was looked through."""
+        self.result.faults += file_faults(sequence, [])  # calibrations are told already
         labels = self._labels(sequence)
         numbers = np.zeros(0, dtype=np.int64)
         if labels is not None and labels.usable.any():

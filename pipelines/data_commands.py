@@ -42,7 +42,7 @@ def data_info(root: RootArgument) -> None:
     output.print(partitions_table(info))
     for row in info.frames:
         if row.reason:
-            print(f"{row.trial} {row.camera}: none is used: {row.reason}")
+            print(f"{row.trial} {row.camera}".rstrip() + f": none is used: {row.reason}")
     print("named: by the partitions; valid: by the markers; used: every joint known, an offset, and in the video;")
     print("valid, of partitions: also every joint known; scheme: what the setting data.scheme takes")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL
 from pose.humaneva.splits import PartitionCount, ranges_of
+from pose.humaneva.sync import read_ofs
 from pose.skeleton import HUMANEVA_15
 
 N_BACKGROUNDS = 3  # recordings of the empty room a camera
@@ -90,6 +92,7 @@ def describe_data(root: str | Path, reporter: Reporter) -> DataInfo:
         with collected_warnings(info.notes):
             _describe_trial(replace(sequence), info)  # a copy, so that its motion capture is not kept
     reporter.progress("trials", len(data.trials), len(data.trials))
+    info.faults[:] = dict.fromkeys(info.faults)
     return info
 
 
@@ -153,9 +156,11 @@ def _missing_of_subject(subject: Subject, cameras: list[str]) -> list[str]:
 
 
 def _missing_of_trial(sequence: Sequence, cameras: list[str]) -> list[str]:
-    missing = []
+    missing = [] if sequence.partitions else ["no frames of it in the table of partitions"]
     if not sequence.is_mocap_only:
-        videos = [camera for camera in cameras if camera not in sequence.videos]
+        missing += [] if sequence.videos else ["no video"]
+        missing += [] if sequence.videos or sequence.offset_files else ["no .ofs"]
+        videos = [camera for camera in cameras if sequence.videos and camera not in sequence.videos]
         offsets = [camera for camera in sequence.videos if camera not in sequence.offset_files]
         missing += [f"no video by {' '.join(videos)}"] if videos else []
         missing += [f"no .ofs of {' '.join(offsets)}"] if offsets else []
@@ -164,9 +169,30 @@ def _missing_of_trial(sequence: Sequence, cameras: list[str]) -> list[str]:
     return [f"{sequence.name}: {', '.join(missing)}"] if missing else []
 
 
+def file_faults(sequence: Sequence, cameras: list[str]) -> list[str]:
+    """What is wrong with each of a trial's small files and its motion capture; nothing of those that are missing.
+
+    To use a trial stops at the first that is faulty; a person wants to know all of them.
+    """
+    subject = sequence.subject
+    readers: list[Callable[[], object]] = [partial(read_ofs, path) for path in sequence.offset_files.values()]
+    readers += [partial(subject.camera, camera) for camera in cameras]
+    readers += [lambda: sequence.markers, lambda: subject.shape]
+    faults = []
+    for read in readers:
+        try:
+            read()
+        except MissingFile:
+            continue
+        except DataError as error:
+            faults.append(str(error))
+    return faults
+
+
 def _describe_trial(sequence: Sequence, info: DataInfo) -> None:
     cameras = [name for name in info.data.cameras if name in sequence.videos]
     labels, reason = None, ""
+    info.faults.extend(file_faults(sequence, cameras))
     try:
         labels = sequence.labels(sequence.numbers())
         if sequence.trial == TEST_TRIAL and not sequence.has_mocap:
@@ -175,7 +201,7 @@ def _describe_trial(sequence: Sequence, info: DataInfo) -> None:
         reason = str(error)
     except DataError as error:
         reason = str(error)
-        info.faults.append(str(error))
+        info.faults.append(reason)
     for camera in cameras:
         info.frames.append(_camera_frames(sequence, camera, labels, reason, info.faults))
     if not cameras:

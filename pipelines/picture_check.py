@@ -63,8 +63,8 @@ def look_through(sequence: Sequence, camera: str, numbers: Iterable[int]) -> Loo
     DataError
         If it cannot be decoded.
     """
-    wanted = {}
-    if camera in sequence.clock.first_video_frame:
+    wanted, numbers = {}, list(numbers)
+    if numbers and camera in sequence.clock.first_video_frame:
         offset = sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
         wanted = {int(number) + offset: int(number) for number in numbers}
     images: dict[int, Image] = {}

@@ -54,7 +54,7 @@ def find_root(path: Path) -> Path:
     """
     if not path.is_dir():
         looped = " (a link that points at itself)" if path.is_symlink() and not path.exists() else ""
-        raise DataError(f"{path}: no such folder{looped}")
+        raise DataError(f"{path}: " + ("is a file, name a folder" if path.is_file() else f"no such folder{looped}"))
     content = entries(path)
     candidates = [path, *(child for child in content.values() if child.is_dir())]
     if path.name.lower().startswith("release_code"):  # the toolkit looks for its data in '../'

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.data_check import check_data
 from pipelines.data_info import describe_data, missing_parts, totals
 from pipelines.progress import Silent
 from pose.humaneva import HumanEva
@@ -63,6 +64,34 @@ def test_missing_files_are_listed_and_leave_no_frame(tree):
     assert (rows["C2"].used, rows["C2"].reason) == (0, "no .ofs file")
     assert rows["C1"].used > 0
     assert info.counts["official"][0].cameras == ("C1", "C3")
+
+
+def test_every_faulty_file_of_a_trial_is_listed(tree):
+    texts = {"S1/Calibration_Data/C3.cal": "1 2", "S1/Sync_Data/Walking_1_(C1).ofs": "1,0 2 3"}
+    texts |= {"S1/Sync_Data/Walking_1_(C2).ofs": "1", "S1/Mocap_Data/Walking_1.c3d": "x", "S1/Mocap_Data/S1.mp": ""}
+    for name, text in texts.items():
+        (tree / name).write_text(text)
+    for faults in (describe_data(tree, Silent()).faults, check_data(tree, Silent()).faults):
+        assert sorted(fault.partition(".")[0] for fault in faults) == sorted(
+            str(tree / name).partition(".")[0] for name in texts
+        )
+
+
+def test_a_trial_of_which_little_is_there(tree):
+    for part in ("Image_Data", "Sync_Data"):
+        shutil.rmtree(tree / "S1" / part)
+    (tree / "partitions.json").write_text("{}")
+    info = describe_data(tree, Silent())
+    assert info.missing == ["S1 Walking 1: no frames of it in the table of partitions, no video, no .ofs"]
+
+
+def test_videos_are_looked_through_without_offsets(tree):
+    for path in (tree / "S1/Sync_Data").iterdir():
+        path.unlink()
+    check = check_data(tree, Silent())
+    assert [row.camera for row in check.videos] == ["C1", "C2", "C3"]
+    assert check.faults == []
+    assert any("no Walking_1_(camera).ofs, so frames cannot be matched" in note for note in check.notes)
 
 
 def test_faulty_files_are_listed_all_at_once(tree):

@@ -81,10 +81,10 @@ def test_a_folder_of_something_else(tmp_path):
         HumanEva(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["none", "file"])
-def test_no_folder(tmp_path, name):
+@pytest.mark.parametrize(("name", "fault"), [("none", "no such folder"), ("file", "is a file, name a folder")])
+def test_no_folder(tmp_path, name, fault):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=f"{name}: no such folder"):
+    with pytest.raises(DataError, match=f"{name}: {fault}"):
         HumanEva(tmp_path / name)
 
 

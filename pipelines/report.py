@@ -180,7 +180,6 @@ def _draw_coverage(axes: Axes, evaluation: Evaluation) -> None:
     )
     axes.set_xlim(0, 100)
     axes.set_ylim(0, 100)
-    axes.set_aspect("equal")
     axes.set_xlabel("interval of, %")
     axes.set_ylabel("% of coordinates within")
     axes.set_title("standard deviations", fontsize=10)

@@ -72,6 +72,10 @@ def test_eval_writes_table_json_and_picture(run, tree, model, tmp_path):
     assert cv2.imread(str(tmp_path / "e.png")).shape[1] > 1000
     for text in ("15 joints", "subject S1", "action Walking", "camera C2", "joint left wrist", f"{errors['gbcd']:.1f}"):
         assert text in out
+    shares = result["intervals"][""]["all coordinates"]
+    assert 0 < shares["50 %"] < shares["90 %"] < shares["95 %"] <= 1
+    for text in ("within their intervals", "of 90 %", f"{100 * shares['90 %']:.1f}", f"{shares['std_mm']:.1f}"):
+        assert text in out
 
 
 def test_a_scheme_holds_for_training_and_evaluation(run, tree, tmp_path):

@@ -13,7 +13,7 @@ from pipelines.bench.study import Study
 from pipelines.config import Config, load_config
 from pipelines.errors import UsageError
 from pipelines.progress import Reporter
-from pipelines.synthesize import synthesize_with_progress
+from pipelines.synthesize import SynthRequest, synthesize_with_progress
 from pose.humaneva.splits import evaluated_partition
 
 DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (
@@ -21,14 +21,14 @@ DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (
     for name in ("describe_images", "fit_kernel", "predict_mean_pose", "train_mpgp", "train_gbcd")
 )
 
-SYNTHETIC: dict[str, dict[str, Any]] = {
-    "full": {
-        "subjects": ("S1", "S2", "S3"),
-        "actions": ("Walking", "Jog", "Box", "Gestures", "ThrowCatch"),
+SYNTHETIC = {
+    "full": SynthRequest(
+        subjects=("S1", "S2", "S3"),
+        actions=("Walking", "Jog", "Box", "Gestures", "ThrowCatch"),
         # Three quarters of them, of 14 trials and three cameras, are some more than the paper's training images.
-        "n_frames": 980,
-    },
-    "quick": {"subjects": ("S1",), "actions": ("Walking",), "n_frames": 180},
+        n_frames=980,
+    ),
+    "quick": SynthRequest(subjects=("S1",), actions=("Walking",), n_frames=260),
 }
 
 QUICK = {
@@ -82,7 +82,7 @@ def prepare(size: Size, out: Path, data: Path | None, reporter: Reporter) -> Pat
         tree = folder / "data"
         if not tree.exists():
             reporter.say(f"drawing a synthetic data set in {tree}")
-            synthesize_with_progress(tree, reporter, **SYNTHETIC[size])
+            synthesize_with_progress(tree, reporter, SYNTHETIC[size])
     elif not is_tree(tree):
         raise UsageError(f"--data {tree}: is not a HumanEva tree (no S1, S2, ...), which table5 needs")
     with resources.as_file(resources.files("configs") / "paper.toml") as path:

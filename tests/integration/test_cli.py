@@ -340,7 +340,7 @@ def test_data_info_and_check(run, tree, tmp_path):
         (["info", "{tmp}/none"], 1, "none: no such folder"),
         (["check", "{tree}", "--frames", "6,0x1"], 2, "--frames 0x1: toolkit frames are whole numbers from 1 on"),
         (["check", "{tree}", "--out", "{tree}/partitions.json"], 2, "is a file, a folder is needed"),
-        (["check", "{tree}", "--actions", "Swim"], 1, "holds no action swim (it holds Walking)"),
+        (["check", "{tree}", "--actions", "Swim"], 1, "holds no action Swim (it holds Walking)"),
     ],
 )
 def test_data_commands_refuse_in_one_line(run, tree, tmp_path, arguments, code, message):

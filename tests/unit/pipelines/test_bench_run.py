@@ -166,8 +166,8 @@ def test_the_command_answers_in_one_line_and_a_code(start, tmp_path, monkeypatch
     code, _, err = command("nothing")
     assert (code, err) == (
         2,
-        "error: nothing: there is no such benchmark, but table2, table3, table4, figure1, figure2, figure3, figure4, "
-        "solvers, shapes, and all\n",
+        "error: nothing: there is no such benchmark, but table2, table3, table4, table5, figure1, figure2, figure3, "
+        "figure4, solvers, shapes, and all\n",
     )
     code, _, err = command("solvers", "--data", tmp_path / "nowhere")
     assert code == 2

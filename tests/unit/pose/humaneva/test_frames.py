@@ -111,9 +111,14 @@ def test_instants_show_one_moment_in_all_cameras(tree):
         np.testing.assert_array_equal(poses, [poses[0]] * len(poses))
 
 
+def remove_mocap(tree, trial):
+    for suffix in (".c3d", ".mat"):
+        (tree / "S1" / "Mocap_Data" / f"{trial}{suffix}").unlink(missing_ok=True)
+
+
 def test_a_trial_that_nothing_counts_is_left_out(tree):
     copy_trial(tree, "Box_1", "Box_5")
-    (tree / "S1" / "Mocap_Data" / "Box_5.c3d").unlink()
+    remove_mocap(tree, "Box_5")
     with pytest.warns(UserWarning, match="S1 Box 5 is left out: S1 Box 5: no table says its frames"):
         assert {frame.trial for frame in HumanEva(tree).frames(actions="Box", cameras="C1")} == {1}
 
@@ -191,7 +196,7 @@ def test_without_motion_capture_pictures_still_come(tree):
 
 def test_a_test_trial_has_no_motion_capture_and_no_warning(tree):
     copy_trial(tree, "Box_1", "Box_2")
-    (tree / "S1" / "Mocap_Data" / "Box_2.c3d").unlink()
+    remove_mocap(tree, "Box_2")
     (tree / "partitions.json").write_text(json.dumps({"S1": {"Box 2": {"Test": [6, 12]}}}))
     frames = list(HumanEva(tree).frames("Test", cameras="C2"))
     assert [frame.number for frame in frames] == list(range(6, 13))

@@ -135,12 +135,13 @@ def run_benchmark(
         For data or results that cannot be read or written. Of all benchmarks the others go on, and it is a fault.
     """
     _check(name, size, data, repeat, limit, out)
+    asked_for = _asked_for(name, data, reporter)
     out.mkdir(parents=True, exist_ok=True)
     noting = _Noting(reporter)
     sheets: list[Sheet] = []
     failed = 0
     with locked(out):
-        for each in _asked_for(name, data, reporter):
+        for each in asked_for:
             try:
                 session = _Session(each, SIZES[size], Catalogue(data, out / FITS, noting), out, overwrite)
             except (DataError, UsageError) as error:

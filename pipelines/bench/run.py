@@ -139,12 +139,13 @@ def run_benchmark(
         For data or results that cannot be read or written. Of all benchmarks the others go on, and it is a fault.
     """
     _check(name, size, data, repeat, limit, out)
+    asked_for = _asked_for(name, data, reporter)
     out.mkdir(parents=True, exist_ok=True)
     noting = _Noting(reporter)
     sheets: list[Sheet] = []
     failed = 0
     with locked(out):
-        for each in _asked_for(name, data, reporter):
+        for each in asked_for:
             try:
                 folder = _prepared(each, SIZES[size], out, data, noting, alone=name != ALL)
                 session = _Session(each, SIZES[size], Catalogue(folder, out / FITS, noting), out, overwrite)

@@ -90,6 +90,7 @@ def test_without_pictures_it_says_what_it_needs_and_all_goes_without_it(
     for data in (None, tmp_path):
         with pytest.raises(UsageError, match=r"^shapes: needs --data with the pictures of MPEG-7 CE-Shape-1 part B"):
             run_benchmark("shapes", tmp_path / "out", Silent(), data=data)
+    assert not (tmp_path / "out").exists()
     monkeypatch.setattr(run, "BENCHMARKS", {"shapes": run.BENCHMARKS["shapes"]})
     outcome = run_benchmark("all", tmp_path / "out", Silent(), data=tmp_path)
     assert outcome == run.Outcome([], 0, [])

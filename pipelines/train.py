@@ -93,7 +93,7 @@ class _Training:
 
     def _codebook(self, samples: Samples) -> HistoSC:
         settings = self.config.descriptor
-        images = samples.edges[:: settings.codebook_stride]
+        images = samples.images(slice(None, None, settings.codebook_stride))
         self.reporter.progress("codebook", 0, 1)
         histosc = HistoSC(
             settings.n_points,
@@ -102,7 +102,8 @@ class _Training:
             n_jobs=N_WORKERS,
             assignment=settings.assignment,
             hellinger=settings.hellinger,
-        ).fit(list(images))
+            rotation=settings.rotation,
+        ).fit(images)
         self.reporter.progress("codebook", 1, 1)
         self.reporter.say(f"codebook: {len(histosc.codebook_.centers_)} words from {len(images)} images")
         return histosc
@@ -205,6 +206,6 @@ def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) 
     chunk = 500
     rows = []
     for start in range(0, len(samples), chunk):
-        rows.append(histosc.transform(list(samples.edges[start : start + chunk])))
+        rows.append(histosc.transform(samples.images(slice(start, start + chunk))))
         reporter.progress(f"histograms of {what}", min(start + chunk, len(samples)), len(samples))
     return np.concatenate(rows)

@@ -44,7 +44,9 @@ def test_short_recordings_are_held_out_in_shorter_blocks(tree):
 def test_too_few_instants_to_hold_out(tree, stride):
     model, lines = run(tree, data={"stride": stride})
     assert "hyperparameters: too few instants to hold any out; by marginal likelihood instead" in lines
-    assert np.isfinite(model.predict(model.histosc.transform([np.random.default_rng(0).random((50, 2))]))).all()
+    assert np.isfinite(
+        model.predict(model.histosc.transform([tuple(np.random.default_rng(0).random((2, 50, 2)))]))
+    ).all()
 
 
 def test_marginal_likelihood_takes_one_image_of_a_block(tree):

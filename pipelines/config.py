@@ -74,6 +74,9 @@ class DescriptorConfig(_Section):
         default="soft", description="soft: an edge point counts for all words near it, not for the nearest alone"
     )
     hellinger: bool = Field(default=True, description="square roots of the histograms' entries")
+    rotation: Literal["absolute", "tangent"] = Field(
+        default="tangent", description="angles of shape contexts against the picture, or against the edge at each point"
+    )
 
 
 class GPConfig(_Section):
@@ -101,7 +104,9 @@ class GPConfig(_Section):
 
 
 #: What a model file says nothing about was so before the setting came.
-BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {"descriptor": {"assignment": "hard", "hellinger": False}}
+BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {
+    "descriptor": {"assignment": "hard", "hellinger": False, "rotation": "absolute"}
+}
 
 
 class MPGPConfig(_Section):

@@ -9,6 +9,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,9 @@ from pipelines.errors import UsageError
 from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pipelines.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
-from pose import EmptySilhouetteError, sample_edges
+from pose import EmptySilhouetteError, trace_edges
 from pose.errors import DataError
+from pose.histosc import Image
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
 from pose.skeleton import root_relative
@@ -43,6 +45,8 @@ class Samples:
         Trial and toolkit frame number.
     n_empty, n_missing : int
         Frames left out because no person was found in them, or because their video does not reach so far.
+    tangents : ndarray of shape (n, n_points, 2), float32, optional
+        Directions of the edges at the points, where the descriptor needs them.
     """
 
     edges: NDArray[np.float32]
@@ -54,6 +58,7 @@ class Samples:
     frame: NDArray[np.int64]
     n_empty: int
     n_missing: int
+    tangents: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.poses)
@@ -63,7 +68,18 @@ class Samples:
         if most >= len(self):
             return self
         rows = np.arange(most) * len(self) // most
-        return replace(self, **{column: getattr(self, column)[rows] for column in _COLUMNS})
+        return replace(self, **{column: getattr(self, column)[rows] for column in self.columns})
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the arrays with a row a sample."""
+        return [*_COLUMNS, *(["tangents"] if self.tangents is not None else [])]
+
+    def images(self, rows: slice = slice(None)) -> list[Image]:
+        """The edge points of some samples as HistoSC takes them, with their tangents if there are any."""
+        if self.tangents is None:
+            return list(self.edges[rows])
+        return list(zip(self.edges[rows], self.tangents[rows], strict=True))
 
     def time_blocks(self, n_frames: int, by_camera: bool = False) -> NDArray[np.int64]:
         """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
@@ -209,6 +225,7 @@ class _Edges:
 
     numbers: NDArray[np.int64]
     points: NDArray[np.float32]
+    tangents: NDArray[np.float32] | None
     n_decoded: int
 
 
@@ -223,43 +240,52 @@ def _edges_of(recording: _Recording, source: TreeSilhouettes, config: Config, wo
         config.data.video_frame_shift,
         recording.sequence.clock.first_video_frame[recording.camera],
     ]
+    with_tangents = config.descriptor.rotation == "tangent"
+    if with_tangents:
+        settings.append("tangents")
     key.update(json.dumps(settings).encode())
     key.update(recording.labels.numbers.tobytes())
     path = work / f"edges-{key.hexdigest()[:24]}.npz"
-    cached = _load_edges(path)
+    cached = _load_edges(path, with_tangents)
     if cached is not None:
         return cached
     edges = _compute_edges(recording, source, config)
     work.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
-        np.savez(temporary, numbers=edges.numbers, points=edges.points, n_decoded=edges.n_decoded)
+        arrays: dict[str, Any] = {name: value for name, value in vars(edges).items() if value is not None}
+        np.savez(temporary, **arrays)
     return edges
 
 
-def _load_edges(path: Path) -> _Edges | None:
+def _load_edges(path: Path, with_tangents: bool) -> _Edges | None:
     """What an earlier run kept; None where it kept nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as cached:
-            edges = _Edges(cached["numbers"], cached["points"], int(cached["n_decoded"]))
-            return edges if len(edges.numbers) == len(edges.points) else None
+            tangents = cached["tangents"] if with_tangents else None
+            edges = _Edges(cached["numbers"], cached["points"], tangents, int(cached["n_decoded"]))
+            whole = len(edges.numbers) == len(edges.points) and (
+                tangents is None or tangents.shape == edges.points.shape
+            )
+            return edges if whole else None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 
 
 def _compute_edges(recording: _Recording, source: TreeSilhouettes, config: Config) -> _Edges:
-    numbers, points = [], []
+    numbers, traced = [], []
     n_decoded = n_large = 0
     for number, mask in source.read(recording.sequence, recording.camera, recording.labels.numbers):
         n_decoded += 1
         n_large += is_too_large(np.count_nonzero(mask) / mask.size)
         try:
-            points.append(sample_edges(mask, config.descriptor.n_points).astype(np.float32))
+            traced.append(np.array(trace_edges(mask, config.descriptor.n_points), dtype=np.float32))
         except EmptySilhouetteError:
             continue
         numbers.append(number)
     warn_of_coverage(recording.sequence.videos[recording.camera], n_large, n_decoded)
-    shape = (-1, config.descriptor.n_points, 2)
-    return _Edges(np.array(numbers, dtype=np.int64), np.array(points, dtype=np.float32).reshape(shape), n_decoded)
+    both = np.array(traced, dtype=np.float32).reshape(-1, 2, config.descriptor.n_points, 2)
+    tangents = both[:, 1].copy() if config.descriptor.rotation == "tangent" else None
+    return _Edges(np.array(numbers, dtype=np.int64), both[:, 0].copy(), tangents, n_decoded)
 
 
 def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
@@ -279,11 +305,12 @@ def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
         edges.numbers,
         n_empty=edges.n_decoded - n,
         n_missing=len(recording.labels.numbers) - edges.n_decoded,
+        tangents=edges.tangents,
     )
 
 
 def _join(parts: list[Samples]) -> Samples:
-    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in _COLUMNS}
+    joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in parts[0].columns}
     return Samples(
         **joined, n_empty=sum(part.n_empty for part in parts), n_missing=sum(part.n_missing for part in parts)
     )

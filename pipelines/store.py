@@ -167,6 +167,7 @@ def _read(file: Any) -> PoseModel:
             n_points=config.descriptor.n_points,
             assignment=config.descriptor.assignment,
             hellinger=config.descriptor.hellinger,
+            rotation=config.descriptor.rotation,
         ),
         GBCDRegressor.from_state(gp),
         MatchingPursuitGP.from_state(mpgp),

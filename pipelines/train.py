@@ -98,9 +98,9 @@ class _Training:
 
     def _codebook(self, samples: Samples) -> HistoSC:
         settings = self.config.descriptor
-        images = samples.edges[:: settings.codebook_stride]
+        images = samples.images(slice(None, None, settings.codebook_stride))
         self.reporter.progress("codebook", 0, 1)
-        histosc = new_histosc(self.config).fit(list(images))
+        histosc = new_histosc(self.config).fit(images)
         self.reporter.progress("codebook", 1, 1)
         self.reporter.say(f"codebook: {len(histosc.codebook_.centers_)} words from {len(images)} images")
         return histosc
@@ -226,6 +226,7 @@ def new_histosc(config: Config) -> HistoSC:
         n_jobs=N_WORKERS,
         assignment=settings.assignment,
         hellinger=settings.hellinger,
+        rotation=settings.rotation,
     )
 
 
@@ -234,6 +235,6 @@ def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) 
     chunk = 500
     rows = []
     for start in range(0, len(samples), chunk):
-        rows.append(histosc.transform(list(samples.edges[start : start + chunk])))
+        rows.append(histosc.transform(samples.images(slice(start, start + chunk))))
         reporter.progress(f"histograms of {what}", min(start + chunk, len(samples)), len(samples))
     return np.concatenate(rows)

@@ -45,7 +45,8 @@ def arrange_views(samples: Samples, histograms: Histograms, settings: DataConfig
     if not len(whole):
         raise DataError(f"no instant has a person in all of {', '.join(settings.cameras)}, which views are joined of")
     first = whole[:, 0]
-    columns = ("edges", "poses", "subject", "action", "trial", "frame")
+    columns = ["edges", "poses", "subject", "action", "trial", "frame"]
+    columns += ["tangents"] if samples.tangents is not None else []
     joined = dataclasses.replace(
         samples,
         **{column: getattr(samples, column)[first] for column in columns},

@@ -40,7 +40,8 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
     mask
         As for :func:`pose.sample_edges`.
     histosc
-        Fitted, with ``rotation="absolute"``: the wheel is drawn in the axes of the image.
+        Fitted. With ``rotation="tangent"`` the wheel is turned as the edge is, so that what it counts lies where the
+        picture has it; 0 degrees then are to the left of the edge's direction, into the silhouette.
     at
         x and y, pixels: the shape context of the edge point nearest to it is shown. Default: of the point with most
         bins in use.
@@ -52,10 +53,8 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
     Raises
     ------
     EmptySilhouetteError, ValueError
-        As :meth:`pose.HistoSC.describe`; also for a rotation other than ``"absolute"``.
+        As :meth:`pose.HistoSC.describe`.
     """
-    if histosc.rotation != "absolute":
-        raise ValueError(f'the picture needs rotation="absolute", got {histosc.rotation!r}')
     foreground = as_mask(mask)
     edges = trace_edges(foreground, histosc.n_points, histosc.components)
     points = edges.points
@@ -68,13 +67,19 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
     FigureCanvasAgg(figure)
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.06)  # type: ignore[union-attr, call-arg]
     grid = figure.add_gridspec(2, 3, height_ratios=(4.2, 1), width_ratios=(1, 1.35, 1))
-    _draw_points(figure.add_subplot(grid[0, 0]), foreground, points, chosen, histosc)
+    turned = _turn(edges.tangents[chosen]) if histosc.rotation == "tangent" else 0.0
+    _draw_points(figure.add_subplot(grid[0, 0]), foreground, points, chosen, histosc, turned)
     wheel = figure.add_subplot(grid[0, 1], projection="polar")
     assert isinstance(wheel, PolarAxes)
-    _draw_wheel(figure, wheel, contexts[chosen] * (len(points) - 1), histosc)
+    _draw_wheel(figure, wheel, contexts[chosen] * (len(points) - 1), histosc, turned)
     _draw_words(figure.add_subplot(grid[0, 2]), foreground, points, words, colours)
     _draw_histogram(figure.add_subplot(grid[1, :]), histosc.codebook_.histogram(contexts, histosc.assignment), colours)
     return figure
+
+
+def _turn(tangent: Floats) -> float:
+    """Where the shape context's 0 degrees point, radians clockwise from upwards: to the left of a tangent (2,)."""
+    return float(np.arctan2(tangent[1], tangent[0]))
 
 
 def _choose(points: Floats, contexts: npt.NDArray[np.float32], at: tuple[float, float] | None) -> int:
@@ -107,7 +112,9 @@ def _silhouette(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, t
     axes.set_title(title, fontsize=11, color=INK)
 
 
-def _draw_points(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, chosen: int, histosc: HistoSC) -> None:
+def _draw_points(
+    axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, chosen: int, histosc: HistoSC, turned: float
+) -> None:
     """Draw the edge points, and the bins around the chosen one."""
     _silhouette(axes, foreground, points, f"{len(points)} edge points")
     offsets = points[:, None, :] - points[None, :, :]
@@ -117,7 +124,7 @@ def _draw_points(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, 
     radii = unit * radial_edges(histosc.n_radial, histosc.r_inner, histosc.r_outer)
     turn = np.linspace(0, 2 * np.pi, 181)
     circles = [points[chosen] + r * np.stack([np.sin(turn), -np.cos(turn)], axis=1) for r in radii]
-    spokes = 2 * np.pi * np.arange(histosc.n_angular) / histosc.n_angular
+    spokes = turned + 2 * np.pi * np.arange(histosc.n_angular) / histosc.n_angular
     ends = np.stack([np.sin(spokes), -np.cos(spokes)], axis=1)
     rays = [np.stack([points[chosen], points[chosen] + radii[-1] * end]) for end in ends]
     axes.add_collection(LineCollection([*circles, *rays], colors=ACCENT, linewidths=0.7, alpha=0.55))
@@ -125,9 +132,11 @@ def _draw_points(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, 
     axes.scatter(points[chosen, 0], points[chosen, 1], s=46, color=ACCENT, edgecolors="white", zorder=3)
 
 
-def _draw_wheel(figure: Figure, axes: PolarAxes, counts: npt.NDArray[np.float32], histosc: HistoSC) -> None:
+def _draw_wheel(
+    figure: Figure, axes: PolarAxes, counts: npt.NDArray[np.float32], histosc: HistoSC, turned: float
+) -> None:
     """Draw one shape context: upward is up, clockwise as in the image, rings equally wide as their logarithms are."""
-    axes.set_theta_zero_location("N")
+    axes.set_theta_zero_location("N", offset=-np.degrees(turned))
     axes.set_theta_direction(-1)
     shades = ScalarMappable(Normalize(0, max(float(counts.max()), 1.0)), _HEAT)
     width = 2 * np.pi / histosc.n_angular

@@ -147,7 +147,7 @@ class Study:
             self.tree, data.train_partition, self.config, Silent(), stride=data.stride, most=data.train_images
         )
         test = extract(self.tree, self.test, self.config, Silent(), most=data.test_images)
-        histosc = new_histosc(self.config).fit(list(train.edges[:: self.config.descriptor.codebook_stride]))
+        histosc = new_histosc(self.config).fit(train.images(slice(None, None, self.config.descriptor.codebook_stride)))
         first, second = (Part.of(histosc, samples, self.config) for samples in (train, test))
         return Features(first, second, histosc.codebook_.n_words_)
 

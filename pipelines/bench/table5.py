@@ -33,7 +33,13 @@ SYNTHETIC = {
 
 QUICK = {
     "data": {"scheme": "blocked-75-25", "train_images": 300, "test_images": 30},
-    "descriptor": {"assignment": "hard", "hellinger": False, "n_words": 60, "codebook_stride": 5},
+    "descriptor": {
+        "assignment": "hard",
+        "hellinger": False,
+        "rotation": "absolute",
+        "n_words": 60,
+        "codebook_stride": 5,
+    },
     "gp": {"subset": 200},
     "mpgp": {"n_regressors": 60},
 }

@@ -1,10 +1,13 @@
 """Turned and mirrored poses, known by geometry, and the table on a small tree."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from pipelines.bench.options import Lab, along_rays, in_heading, in_world, main, mirrored_poses, place
+from pipelines.bench.options import Lab, along_rays, in_heading, in_world, main, mirrored_edges, mirrored_poses, place
 from pipelines.features import Samples
+from pose import trace_edges
 from pose.camera import Camera
 from pose.skeleton import HUMANEVA_15
 from pose.synth import synthesize
@@ -31,6 +34,20 @@ def test_mirroring_twice_is_nothing_and_once_exchanges_sides():
     assert mirrored[:, 14] == pytest.approx(true[:, 14] * [-1, 1, 1])
 
 
+def test_mirrored_edges_keep_the_foreground_on_their_left():
+    mask = np.zeros((60, 80), np.uint8)
+    mask[10:50, 5:20] = mask[30:50, 5:40] = 255
+    tangents = np.stack([trace_edges(picture, 40).tangents for picture in (mask, mask[:, ::-1])])
+    points = np.stack([trace_edges(picture, 40).points for picture in (mask, mask[:, ::-1])])
+    samples = dataclasses.replace(samples_of(np.zeros((2, 15, 3)), points), tangents=tangents.astype(np.float32))
+    mirrored = mirrored_edges(samples, 79.0)
+    # The nearest point of the mirrored mask's own contour runs the same way.
+    distances = np.linalg.norm(mirrored.edges[0][:, None] - points[1], axis=-1)
+    nearest = distances.argmin(axis=1)
+    assert distances.min(axis=1).max() < 3
+    assert np.median((mirrored.tangents[0] * tangents[1][nearest]).sum(axis=-1)) > 0.95
+
+
 @pytest.mark.parametrize("angle", [0.3, 2.0, -3.0])
 def test_the_heading_is_taken_out(angle):
     c, s = np.cos(angle), np.sin(angle)
@@ -45,7 +62,7 @@ def lab_of(samples):
     K = np.array([[500.0, 0, 320], [0, 500, 240], [0, 0, 1]])
     rotation = np.array([[0.0, -1, 0], [0, 0, -1], [1, 0, 0]])
     camera = Camera("C1", K, np.zeros(5), rotation, np.zeros(3))
-    return Lab(samples, samples, [], {("S1", "C1"): camera}, 640.0)
+    return Lab(samples, samples, samples, {("S1", "C1"): camera}, 640.0)
 
 
 def test_axes_along_the_ray_have_the_person_straight_ahead():

@@ -80,5 +80,5 @@ def test_the_papers_settings_are_the_default(tree, tmp_path):
     assert (data.scheme, data.train_images, data.test_images, study.test) == ("blocked-75-25", 26_572, 8_757, "Test")
     descriptor = study.config.descriptor
     assert (descriptor.n_points, descriptor.n_words) == (400, 300)
-    assert (descriptor.assignment, descriptor.hellinger) == ("hard", False)
+    assert (descriptor.assignment, descriptor.hellinger, descriptor.rotation) == ("hard", False, "absolute")
     assert (study.config.mpgp, study.config.gp) == (default.mpgp, default.gp)

@@ -101,12 +101,29 @@ def test_frames_outside_their_video_are_counted_apart_from_those_without_a_perso
         extract(copy, "Train", with_config(cameras=["C1"]), Silent())
 
 
+def test_tangents_come_with_the_points_where_the_descriptor_needs_them(tree, samples, tmp_path):
+    np.testing.assert_allclose(np.linalg.norm(samples.tangents, axis=-1), 1.0, atol=1e-6)
+    points, tangents = samples.images()[3]
+    np.testing.assert_array_equal(points, samples.edges[3])
+    np.testing.assert_array_equal(tangents, samples.tangents[3])
+    upright = Config.model_validate(CONFIG.model_dump() | {"descriptor": {"rotation": "absolute"}})
+    for _ in range(2):  # made, then found again
+        bare = extract(tree, "Train", upright, Silent(), work=tmp_path)
+        assert bare.tangents is None
+        np.testing.assert_array_equal(bare.images(slice(3, 4))[0], samples.edges[3])
+    again = extract(tree, "Train", CONFIG, Silent(), work=tmp_path)
+    np.testing.assert_array_equal(again.tangents, samples.tangents)
+    found = extract(tree, "Train", CONFIG, Silent(), work=tmp_path)
+    np.testing.assert_array_equal(found.tangents, samples.tangents)
+    assert len(list(tmp_path.iterdir())) == 6
+
+
 def test_finished_videos_are_found_again_until_something_changes(tree, samples, tmp_path, monkeypatch):
     work = tmp_path / "work"
     first = extract(tree, "Train", CONFIG, Silent(), work=work)
     files = sorted(work.iterdir())
     assert len(files) == 3
-    monkeypatch.setattr("pipelines.features.sample_edges", lambda *_: pytest.fail("made again"))
+    monkeypatch.setattr("pipelines.features.trace_edges", lambda *_: pytest.fail("made again"))
     again = extract(tree, "Train", CONFIG, Silent(), work=work)
     np.testing.assert_array_equal(again.edges, first.edges)
     np.testing.assert_array_equal(first.edges, samples.edges)

@@ -52,7 +52,8 @@ def test_too_few_instants_to_hold_out(tree, stride):
     assert "hyperparameters: too few instants to hold any out; by marginal likelihood instead" in lines
     assert "standard deviations: too few instants to hold any out; the model gives none" in lines
     assert model.calibration is None
-    assert np.isfinite(model.predict(model.histosc.transform([np.random.default_rng(0).random((50, 2))]))).all()
+    points = tuple(np.random.default_rng(0).random((2, 50, 2)))
+    assert np.isfinite(model.predict(model.histosc.transform([points]))).all()
 
 
 def test_marginal_likelihood_takes_one_image_of_a_block(tree):

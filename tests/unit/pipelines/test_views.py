@@ -66,6 +66,6 @@ def test_a_model_of_several_views_is_kept_evaluated_and_refuses_single_ones(tmp_
     again = load_model(tmp_path / "m.h5")
     evaluation = evaluate(tree, again, Silent())
     assert evaluation.means()["gbcd"] < evaluation.means()["mean_pose"]
-    histogram = again.histosc.transform([np.random.default_rng(0).random((50, 2))])
+    histogram = again.histosc.transform([tuple(np.random.default_rng(0).random((2, 50, 2)))])
     with pytest.raises(UsageError, match="one pose from C1, C2, C3 together"):
         again.predict(histogram)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.projections.polar import PolarAxes
 
 from pose import EmptySilhouetteError, HistoSC, sample_edges
 from pose.descriptor_picture import draw_descriptor
@@ -66,8 +67,17 @@ def test_a_single_word_and_a_soft_histogram_can_be_drawn(mask: npt.NDArray[np.ui
         assert sum(bar.get_height() for bar in figure.axes[4].patches) == pytest.approx(1.0)
 
 
-def test_misuse_is_named(mask: npt.NDArray[np.uint8], histosc: HistoSC) -> None:
-    with pytest.raises(ValueError, match="absolute"):
-        draw_descriptor(mask, HistoSC(n_words=5, rotation="tangent").fit([mask]))
+@pytest.mark.parametrize(("at", "into"), [((20, 50), 90), ((79, 50), 270), ((50, 20), 180), ((50, 79), 0)])
+def test_turned_with_the_edge_the_wheel_begins_inside_the_silhouette(at: tuple[float, float], into: int) -> None:
+    """On the left side of a square the inside is on the right, 90 degrees clockwise from upwards, and so on."""
+    square = np.zeros((100, 100), np.uint8)
+    square[20:80, 20:80] = 1
+    figure = draw_descriptor(square, HistoSC(n_words=5, rotation="tangent").fit([square]), at)
+    wheel = figure.axes[1]
+    assert isinstance(wheel, PolarAxes)
+    assert np.cos(np.pi / 2 - wheel.get_theta_offset() - np.radians(into)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_misuse_is_named(histosc: HistoSC) -> None:
     with pytest.raises(EmptySilhouetteError):
         draw_descriptor(np.zeros((9, 9)), histosc)

@@ -15,9 +15,9 @@ from pose.synth.stance import Stance, over_the_feet, reach_for, step_along
 _PAD_SECONDS = 1.5
 _STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
 # Boxers differ: feet ahead and aside in half hip widths, hip height as a share of the standing one, how near the fists.
-_FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.7, 1.9), (1.0, 2.9), (0.84, 0.96)
+_FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.6, 1.9), (1.0, 3.4), (0.80, 0.96)
 _GUARD_NEAR, _GUARD_WIDE, _GUARD_LOW = (0.62, 1.0), (0.8, 2.4), (-0.24, 0.05)
-_NOD = (np.radians(8.0), np.radians(28.0))
+_NOD = (np.radians(8.0), np.radians(36.0))
 _FLARE = np.radians(25.0)
 _PUNCH_PAUSE = (0.05, 0.75)
 _FACING_SIGMA = np.radians(40.0)

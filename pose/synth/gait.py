@@ -95,12 +95,12 @@ class Gait:
 WALKING = Gait(
     speed=1260, cadence=0.93, duty=0.61, track=0.75, lift=65, lift_phase=0.40, heel_strike=20, toe_off=48,
     crouch=12, bob=0, sway=16, list_angle=4, pelvis_turn=6, thorax_turn=7, lean=3, bank=2,
-    arm_swing=21, arm_centre=1, arm_spread=9, arm_twist=12, elbow=29, elbow_swing=12, nod=10,
+    arm_swing=21, arm_centre=4, arm_spread=9, arm_twist=6, elbow=29, elbow_swing=12, nod=10,
 )  # fmt: skip
 JOGGING = Gait(
     speed=2050, cadence=1.33, duty=0.36, track=0.45, lift=240, lift_phase=0.40, heel_strike=8, toe_off=50,
-    crouch=62, bob=24, sway=7, list_angle=4, pelvis_turn=8, thorax_turn=11, lean=11, bank=6,
-    arm_swing=27, arm_centre=-18, arm_spread=12, arm_twist=25, elbow=100, elbow_swing=12, nod=10,
+    crouch=62, bob=24, sway=7, list_angle=4, pelvis_turn=8, thorax_turn=9, lean=11, bank=6,
+    arm_swing=26, arm_centre=-14, arm_spread=12, arm_twist=16, elbow=104, elbow_swing=12, nod=10,
 )  # fmt: skip
 
 #: By how much people's manners differ: deviations of a factor, and of an angle in degrees, for each of their numbers.

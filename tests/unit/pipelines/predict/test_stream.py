@@ -66,8 +66,9 @@ def test_a_range_keeps_numbers_and_times(model, tmp_path, empty):
 def test_frames_are_flagged(model, tmp_path, empty, masks, quality):
     write_film(tmp_path / "a.avi", [picture(0, *masks)])
     write_film(tmp_path / "m.avi", [np.bitwise_or.reduce(masks)], pix_fmt="gray")
-    (pose,) = model.predict_video(tmp_path / "a.avi", empty)
-    (by_mask,) = model.predict_video(tmp_path / "m.avi", masks=True)
+    # Without standard deviations, which would tell that a figure cut off is unlike the training set too.
+    (pose,) = model.predict_video(tmp_path / "a.avi", empty, std=False)
+    (by_mask,) = model.predict_video(tmp_path / "m.avi", masks=True, std=False)
     assert pose.quality == by_mask.quality == quality
     assert np.isnan(pose.joints).all() == bool(quality & Quality.NO_PERSON)
 

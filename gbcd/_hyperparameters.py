@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, IntArray, positive_number
+from gbcd._arrays import Float64Array, IntArray, as_floats, positive_number
 from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.search import HyperparameterFit, Objective, check_names, fit_hyperparameters
@@ -34,6 +34,11 @@ class Request:
             positive_number(self.noise, "noise")
         if self.gamma is not None:
             SquaredExponential(self.gamma)
+
+    @property
+    def is_search(self) -> bool:
+        """Whether anything is left to fit."""
+        return self.given is None or self.noise is None
 
     @property
     def given(self) -> Kernel | None:
@@ -67,7 +72,7 @@ def find_hyperparameters(
     checkpoint : Checkpoint or None
     """
     given = request.given
-    if given is not None and request.noise is not None:
+    if given is not None and request.noise is not None:  # not `is_search`, for the type checker
         return given, float(request.noise), None
     mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups)
     template = _template(request, X.shape[1])
@@ -98,6 +103,20 @@ def find_hyperparameters(
         # From the stored numbers here too: the resumed kernel must be this one to the last bit.
         fit = _restored(held, fit.kernel)
     return fit.kernel, fit.noise, fit
+
+
+def given_amplitude(amplitude: npt.ArrayLike, n_outputs: int) -> Float64Array:
+    """Return given amplitudes as (q,).
+
+    Raises
+    ------
+    ValueError
+        If they are not positive numbers, one for all outputs or one for each.
+    """
+    values = as_floats(amplitude, "amplitude")
+    if values.shape not in ((), (n_outputs,)) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"amplitude must be a positive number, or {n_outputs} of them, one for each output.")
+    return np.full(n_outputs, values)
 
 
 def stored_amplitude(state: dict[str, Any]) -> Float64Array:

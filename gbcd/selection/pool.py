@@ -112,7 +112,8 @@ class PoolFactor:
     @property
     def gain(self) -> Float64Array:
         """Eq. 7's exact decrease for each index of the pool, shape (p,); -1 where it is picked."""
-        gain = squared_norms(self.residual) / (2 * self.schur)
+        with np.errstate(over="ignore"):  # infinite is large
+            gain = squared_norms(self.residual) / (2 * self.schur)
         gain[~self._free] = -1
         return gain
 

@@ -138,7 +138,8 @@ def solve(
         The start, zero by default, which also replaces a start with f(coef_init) > 0. It costs one float64 residual;
         one within the tolerance is returned as it is, after no iteration.
     max_time : float, optional
-        Seconds; stop, with a warning, after the iteration in which they are over. Not for "cholesky".
+        Seconds; stop, with a warning, after the iteration in which they are over. Not for "cholesky", which "auto" and
+        "gbcd" may turn to.
     checkpoint : path or gbcd.checkpoint.Checkpoint, optional
         An .npz file that alpha is written to every `checkpoint_seconds`, at an interrupt (Ctrl-C) and when the solve
         stops short. A later solve of the same system and Y, by whatever solver, starts from it (instead of
@@ -162,6 +163,25 @@ def solve(
         With the norm that was reached, where that is above `tol`.
     RuntimeWarning
         Where the checkpoint cannot be written (a full disk); the solve goes on.
+
+    Notes
+    -----
+    All columns of Y share the kernel and the noise, and are solved for together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbcd import KernelSystem, SquaredExponential, solve
+    >>> X = np.linspace(0, 6, 200)[:, None]
+    >>> system = KernelSystem(X, SquaredExponential(gamma=1.0), noise=0.01)
+    >>> result = solve(system, np.sin(X[:, 0]), random_state=0)
+    >>> result.converged, result.coef.shape
+    (True, (200, 1))
+    >>> result.gradient_norm <= 1e-4
+    True
+    >>> mean = system.cross(np.array([[1.5]])).T @ result.coef
+    >>> bool(abs(mean[0, 0] - np.sin(1.5)) < 0.01)
+    True
     """
     check_options(solver, tol, block_size, max_passes, max_time, checkpoint_seconds)
     chosen = get_solver(solver)

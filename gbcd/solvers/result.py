@@ -30,7 +30,8 @@ class TraceEntry:
     gradient_norm : float
         Infinity norm of the running gradient.
     objective : float
-        f(alpha) = sum_j 1/2 alpha_j' Kbar alpha_j - y_j' alpha_j.
+        f(alpha) = sum_j 1/2 alpha_j' Kbar alpha_j - y_j' alpha_j, from the running gradient: it falls, but may rise a
+        little where what rounding has done to that is put right.
     active : int array or None
         B of this iteration, for block solvers.
     coef : array (n, q) or None
@@ -42,8 +43,8 @@ class TraceEntry:
     kernel_evaluations: int
     gradient_norm: float
     objective: float
-    active: IntArray | None = None
-    coef: Float64Array | None = field(default=None, compare=False)
+    active: IntArray | None = field(default=None, repr=False)
+    coef: Float64Array | None = field(default=None, compare=False, repr=False)
 
 
 HARD_NOISE = 1e-5
@@ -83,8 +84,8 @@ class SolveResult:
         Whether a checkpoint was the start.
     """
 
-    coef: Float64Array
-    gradient: Float64Array
+    coef: Float64Array = field(repr=False)
+    gradient: Float64Array = field(repr=False)
     gradient_norm: float
     objective: float
     n_iter: int
@@ -92,7 +93,7 @@ class SolveResult:
     kernel_passes: float
     converged: bool
     solver: str
-    trace: list[TraceEntry] = field(default_factory=list)
+    trace: list[TraceEntry] = field(default_factory=list, repr=False)
     resumed: bool = False
     choice: str = ""
 
@@ -227,7 +228,19 @@ class Progress:
             self._saved.save(self._whole(self._correction))
 
     def finish(self, alpha: Float64Array, exact: Float64Array, solver: str) -> SolveResult:
-        """Build the result from the exact gradient, and warn where it is above the tolerance."""
+        """Build the result from the exact gradient, and warn where it is above the tolerance.
+
+        Raises
+        ------
+        ValueError
+            If the coefficients exceed the range of numbers.
+        """
+        coef = self._whole(alpha)
+        if not np.isfinite(coef).all():
+            raise ValueError(
+                f"The coefficients exceed 1.8e308, the largest number there is: Y is too large for a noise of "
+                f"{self.system.noise:.3g}. Divide Y first."
+            )
         norm = self.system.gradient_norm(exact)
         converged = norm <= self.tol
         norm *= self._unit
@@ -243,7 +256,7 @@ class Progress:
                 stacklevel=3,
             )
         return SolveResult(
-            coef=self._whole(alpha),
+            coef=coef,
             gradient=exact * self._unit,
             gradient_norm=norm,
             objective=self._objective(alpha, exact),
@@ -269,7 +282,9 @@ class Progress:
             self._start, self._start_objective, self.Y = start, value, -G
 
     def _whole(self, correction: Float64Array) -> Float64Array:
-        return (correction if self._start is None else self._start + correction) * self._unit
+        with np.errstate(over="ignore"):
+            whole: Float64Array = (correction if self._start is None else self._start + correction) * self._unit
+        return whole
 
     def _objective(self, alpha: Float64Array, G: Float64Array) -> float:
         # One factor after the other: their product may overflow alone.

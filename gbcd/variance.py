@@ -15,7 +15,7 @@ from gbcd._dense import cholesky_in_place
 from gbcd._memory import available_memory
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
 from gbcd.preconditioner import DRAWS, ColumnFactor, Preconditioner
-from gbcd.solvers.cholesky import CholeskyFactor
+from gbcd.solvers.cholesky import CholeskyFactor, NotPositiveDefiniteError
 from gbcd.solvers.plan import MIN_DRAWS, MIN_ROOM
 from gbcd.system import WORKSPACE_BYTES, KernelSystem
 
@@ -220,10 +220,16 @@ class Variances:
         return steps, bound
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
-        """Replace the estimates (t,) outside their bounds, or warn where memory is short of a factor."""
-        if _holds_factor(self._system):
-            estimate[open_] = self._system.kernel.diagonal(points[open_]) - self._explained_directly(points[open_])
+        """Replace the estimates (t,) outside their bounds, or warn where there is no factor or no memory for it."""
+        if not len(open_):
             return estimate
+        if _holds_factor(self._system):
+            try:
+                estimate[open_] = self._system.kernel.diagonal(points[open_]) - self._explained_directly(points[open_])
+            except NotPositiveDefiniteError:
+                pass
+            else:
+                return estimate
         warnings.warn(
             f"{len(open_)} variances are not within {RELATIVE_ERROR:g} of their value after {MAX_STEPS} steps (noise "
             f"{self._system.noise:.3g}): they are too large rather than too small; raise the noise.",

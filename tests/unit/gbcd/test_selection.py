@@ -11,6 +11,7 @@ from gbcd import (
     Prefit,
     RandomSubset,
     SquaredExponential,
+    solve,
 )
 from gbcd.selection import GrowingBlock, PoolFactor
 from gbcd.solvers.block import solve_block

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, IntArray, positive_number
+from gbcd._arrays import Float64Array, IntArray, as_floats, positive_number
 from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
 from gbcd.kernels import Kernel, SquaredExponential
 from gbcd.search import HyperparameterFit, Objective, check_names, fit_hyperparameters
@@ -36,6 +36,11 @@ class Request:
             SquaredExponential(self.gamma)
 
     @property
+    def is_search(self) -> bool:
+        """Whether anything is left to fit."""
+        return self.given is None or self.noise is None
+
+    @property
     def given(self) -> Kernel | None:
         """The kernel, where it is not to be fitted."""
         if isinstance(self.kernel, Kernel):
@@ -50,6 +55,7 @@ def find_hyperparameters(
     groups: IntArray | None,
     rng: np.random.Generator,
     checkpoint: Checkpoint | None,
+    amplitude: Float64Array | None = None,
 ) -> tuple[Kernel, float, HyperparameterFit | None]:
     """Return kernel and noise, and the fit that found them if there was one.
 
@@ -65,11 +71,15 @@ def find_hyperparameters(
     groups : int array (n,) or None
     rng : numpy.random.Generator
     checkpoint : Checkpoint or None
+    amplitude : array (q,) or None
+        Held, where it is given.
     """
     given = request.given
-    if given is not None and request.noise is not None:
+    if given is not None and request.noise is not None:  # not `is_search`, for the type checker
         return given, float(request.noise), None
-    mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups)
+    if amplitude is not None:
+        Y = Y / np.sqrt(amplitude)  # whose covariance is K + noise I
+    mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups, amplitude)
     template = _template(request, X.shape[1])
     shapes = {
         "log_parameters": template.log_parameters.shape,
@@ -91,13 +101,30 @@ def find_hyperparameters(
         random_state=rng,
         noise=request.noise,
         fit_kernel=given is None,
+        fit_amplitude=amplitude is None,
     )
+    if amplitude is not None:
+        fit = replace(fit, amplitude=amplitude)
     if checkpoint is not None:
         held = _stored(fit)
         checkpoint.store(SECTION, mark, held)
         # From the stored numbers here too: the resumed kernel must be this one to the last bit.
         fit = _restored(held, fit.kernel)
     return fit.kernel, fit.noise, fit
+
+
+def given_amplitude(amplitude: npt.ArrayLike, n_outputs: int) -> Float64Array:
+    """Return given amplitudes as (q,).
+
+    Raises
+    ------
+    ValueError
+        If they are not positive numbers, one for all outputs or one for each.
+    """
+    values = as_floats(amplitude, "amplitude")
+    if values.shape not in ((), (n_outputs,)) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"amplitude must be a positive number, or {n_outputs} of them, one for each output.")
+    return np.full(n_outputs, values)
 
 
 def stored_amplitude(state: dict[str, Any]) -> Float64Array:
@@ -110,11 +137,13 @@ def fitted_amplitude(fit: HyperparameterFit | None, n_outputs: int) -> Float64Ar
     return np.ones(n_outputs) if fit is None else fit.amplitude
 
 
-def _fingerprint(request: Request, X: Float64Array, Y: Float64Array, groups: IntArray | None) -> str:
+def _fingerprint(
+    request: Request, X: Float64Array, Y: Float64Array, groups: IntArray | None, amplitude: Float64Array | None
+) -> str:
     given = request.given
     kernel = request.kernel if isinstance(request.kernel, str) else type(request.kernel).__qualname__
     parameters = None if given is None else given.log_parameters
-    return fingerprint(X, Y, groups, kernel, parameters, request.noise, request.subset, request.objective)
+    return fingerprint(X, Y, groups, kernel, parameters, request.noise, request.subset, request.objective, amplitude)
 
 
 def _template(request: Request, d: int) -> Kernel:

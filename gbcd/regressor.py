@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
-from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
+from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, given_amplitude, stored_amplitude
 from gbcd._memory import budget_bytes
 from gbcd._progress_lines import ProgressLines
 from gbcd._threads import thread_count
@@ -70,7 +70,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Limit of the solve, see `gbcd.solve`.
     random_state : int, RandomState or None
     verbose : bool
-        Print the course of the fit to stderr, at most two lines a second.
+        Print the course of the fit, and of standard deviations and draws, to stderr, at most two lines a second.
     callback : callable, optional
         Gets a `gbcd.TraceEntry` after every iteration; returning True stops.
     max_time : float, optional
@@ -86,6 +86,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_jobs : int, optional
         Threads of fit and prediction. -1 is all cores and so is None, except inside joblib (GridSearchCV with its own
         n_jobs), whose workers share the cores.
+    amplitude : float or array (q,), optional
+        c^2, see `amplitude_`. None: fitted together with the noise, 1 where `noise` is given.
 
     Attributes
     ----------
@@ -95,7 +97,8 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         units it is `noise_ * amplitude_ * y_scale_**2`.
     amplitude_ : array (q,)
         c^2: standardised output j has the covariance amplitude_[j] (K + noise_ I). It scales deviations, not the
-        mean. Fitted together with the noise; 1 where `noise` is given.
+        mean. As given, else fitted together with the noise, else 1. scikit-learn's ConstantKernel(c2) * RBF(l) +
+        WhiteKernel(s2) is gamma = 1 / (2 l^2), noise = s2 / c2, amplitude = c2.
     coef_ : array (n, q)
         alpha, of the standardised outputs.
     X_train_ : array (n, d)
@@ -146,6 +149,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = DEFAULT_CHECKPOINT_SECONDS,
         n_jobs: int | None = None,
+        amplitude: npt.ArrayLike | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -167,6 +171,7 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.n_jobs = n_jobs
+        self.amplitude = amplitude
 
     def fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any
@@ -226,13 +231,18 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.X_train_ = self.scale_inputs(inputs)
         targets = (outputs - self.y_mean_) / self.y_scale_
         checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
-        lines = ProgressLines(self.verbose, self.callback)
+        lines = ProgressLines(self.verbose, self.callback, self.tol)
         if checkpoint is not None and checkpoint.path.exists():
             lines.say(f"found the checkpoint {checkpoint.path} of an earlier fit")
+        given = None if self.amplitude is None else given_amplitude(self.amplitude, targets.shape[1])
+        if request.is_search:
+            lines.say(f"hyperparameters: searching on up to {min(self.subset, len(targets)):,} rows")
         self.kernel_, self.noise_, self.hyperparameters_ = find_hyperparameters(
-            request, self.X_train_, targets, labels, rng, checkpoint
+            request, self.X_train_, targets, labels, rng, checkpoint, given
         )
-        self.amplitude_ = fitted_amplitude(self.hyperparameters_, targets.shape[1])
+        self.amplitude_ = fitted_amplitude(self.hyperparameters_, targets.shape[1]) if given is None else given
+        if self.hyperparameters_ is not None:
+            lines.search(self.hyperparameters_)
         lines.say(f"{self.kernel_!r}, noise {self.noise_:.3g}")
         previous = getattr(self, "coef_", None) if self.warm_start else None
         start = previous if previous is not None and previous.shape == targets.shape else None
@@ -298,14 +308,16 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _latent_variances(self, points: Float64Array, variance: Literal["exact", "fast"]) -> Float64Array:
         """Return the variances (t,) of standardised outputs at scaled points (t, d); what they need is kept."""
         prepared = self.__dict__.setdefault("_variances", {})
+        if variance == "fast":
+            if variance not in prepared:
+                prepared[variance] = LocalVariances(self.X_train_, self.kernel_, self.noise_)
+            local: Float64Array = prepared[variance].at(points)
+            return local
         if variance not in prepared:
-            prepared[variance] = (
-                Variances(self._system(), random_state=0)
-                if variance == "exact"
-                else LocalVariances(self.X_train_, self.kernel_, self.noise_)
-            )
-        values: Float64Array = prepared[variance].at(points)
-        return values
+            prepared[variance] = Variances(self._system(), random_state=0)
+        lines = ProgressLines(self.verbose, None)
+        exact: Float64Array = prepared[variance].at(points, lines.deviations if self.verbose else None)
+        return exact
 
     def sample_y(
         self, X: npt.ArrayLike, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0
@@ -336,7 +348,10 @@ class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         seed = check_random_state(random_state).randint(2**31)
         draws = positive_integer(n_samples, "n_samples")
         with worker_limit(thread_count(self.n_jobs)):
-            deviations = posterior_deviations(self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol)
+            lines = ProgressLines(self.verbose, None, self.tol)
+            deviations = posterior_deviations(
+                self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol, callback=lines
+            )
         shaped = deviations.reshape(len(deviations), q, draws) * self._deviation_scale()[:, None]
         samples: Float64Array = mean.reshape(len(mean), q)[:, :, None] + shaped
         return samples[:, 0] if self._flat else samples

@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -73,9 +73,9 @@ class HyperparameterFit:
     noise: float
     value: float
     n_iter: int
-    indices: IntArray
+    indices: IntArray = field(repr=False)
     seconds: float
-    amplitude: Float64Array
+    amplitude: Float64Array = field(repr=False)
     n_evaluations: int
 
 

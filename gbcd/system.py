@@ -30,6 +30,9 @@ MAX_FLOAT32_MAGNITUDE = 2e3
 MIN_FLOAT32_NOISE = 1e-5
 """Below this, float32 rounding can outweigh the noise: the matrix of such tiles need not be positive definite."""
 
+MIN_NOISE, MAX_NOISE = 1e-300, 1e30
+"""Beyond them its inverse overflows, or vectors in float32 do."""
+
 UNIFORM_SHARE = 0.1
 """Part of the draws by gradient that is even over all rows."""
 
@@ -110,8 +113,8 @@ class KernelSystem:
     Raises
     ------
     ValueError
-        For empty, non-finite, complex or sparse X, what is no kernel, a noise that is not positive, or an unknown
-        precision or budget.
+        For empty, non-finite, complex or sparse X, what is no kernel, a noise that is not between 1e-300 and 1e30, or
+        an unknown precision or budget.
     """
 
     def __init__(
@@ -124,6 +127,8 @@ class KernelSystem:
     ) -> None:
         self.X = as_matrix(X, "X")
         self.noise = positive_number(noise, "noise")
+        if not MIN_NOISE <= self.noise <= MAX_NOISE:
+            raise ValueError(f"noise must be between {MIN_NOISE:g} and {MAX_NOISE:g}, not {noise}.")
         require_kernel(kernel)
         check_precision(precision)
         self.memory_budget = budget_bytes(memory_budget)
@@ -248,6 +253,10 @@ class KernelSystem:
     def diag(self) -> Float64Array:
         """Return the diagonal of Kbar, the noise included, shape (n,)."""
         return self._diag
+
+    def kernel_diag(self) -> Float64Array:
+        """Return k(x, x) of each row, the noise not included, shape (n,)."""
+        return self._own
 
     def block(self, I: IntArray, J: IntArray) -> Float64Array:  # noqa: E741 - the paper's index sets
         """Return Kbar[I, J] in float64, shape (len(I), len(J)), the noise where an index meets itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ from gbcd._dense import cholesky_in_place
 from gbcd._memory import available_memory
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
 from gbcd.preconditioner import DRAWS, ColumnFactor, Preconditioner
-from gbcd.solvers.cholesky import CholeskyFactor
-from gbcd.solvers.plan import MIN_ROOM
+from gbcd.solvers.cholesky import CholeskyFactor, NotPositiveDefiniteError
+from gbcd.solvers.plan import MIN_DRAWS, MIN_ROOM
 from gbcd.system import WORKSPACE_BYTES, KernelSystem
 
 RELATIVE_ERROR = 2e-3
@@ -114,8 +114,13 @@ class Variances:
         self._direct: CholeskyFactor | None = None
         self._preconditioner: Preconditioner | None = None
 
-    def at(self, points: Float64Array) -> Float64Array:
-        """Return the variances of the latent function at these points (t, d), shape (t,)."""
+    def at(self, points: Float64Array, progress: Callable[[int, int], None] | None = None) -> Float64Array:
+        """Return the variances of the latent function at these points (t, d), shape (t,).
+
+        `progress` is called with the numbers of points done and of all, before the first batch and after each.
+        """
+        if progress is not None:
+            progress(0, len(points))
         system = self._system
         system.require_unchanged()
         prior = system.kernel.diagonal(points)
@@ -129,6 +134,8 @@ class Variances:
                     variance[piece] = prior[piece] - self._explained_directly(points[piece])
                 else:
                     variance[piece] = self._descend(points[piece], prior[piece])
+                if progress is not None:
+                    progress(piece.stop, len(points))
         return np.maximum(variance, 0)
 
     def _is_direct(self) -> bool:
@@ -213,10 +220,16 @@ class Variances:
         return steps, bound
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
-        """Replace the estimates (t,) outside their bounds, or warn where memory is short of a factor."""
-        if _holds_factor(self._system):
-            estimate[open_] = self._system.kernel.diagonal(points[open_]) - self._explained_directly(points[open_])
+        """Replace the estimates (t,) outside their bounds, or warn where there is no factor or no memory for it."""
+        if not len(open_):
             return estimate
+        if _holds_factor(self._system):
+            try:
+                estimate[open_] = self._system.kernel.diagonal(points[open_]) - self._explained_directly(points[open_])
+            except NotPositiveDefiniteError:
+                pass
+            else:
+                return estimate
         warnings.warn(
             f"{len(open_)} variances are not within {RELATIVE_ERROR:g} of their value after {MAX_STEPS} steps (noise "
             f"{self._system.noise:.3g}): they are too large rather than too small; raise the noise.",
@@ -232,16 +245,24 @@ def _holds_factor(system: KernelSystem) -> bool:
 
 
 def _preconditioner(system: KernelSystem, rng: np.random.Generator) -> Preconditioner:
+    factor = _grown(system, rng)
+    if factor.needs_float64 and system.raise_precision():
+        factor = _grown(system, rng)
+    return Preconditioner(factor, system.noise)
+
+
+def _grown(system: KernelSystem, rng: np.random.Generator) -> ColumnFactor:
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    while factor.rank < wanted and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= max(
-        system.room // 2, MIN_ROOM
-    ):
-        if not factor.grow(int(min(DRAWS, system.n))):
+    room = max(system.room // 2, MIN_ROOM)
+    # The next columns are evaluated beside L: a fifth of its memory at most.
+    draws = int(np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWS, min(DRAWS, system.n)))
+    while factor.rank < wanted and factor.bytes + system.dtype.itemsize * draws * system.n <= room:
+        if not factor.grow(draws):
             break
         if factor.leaves_much:
             factor.compress()
-    return Preconditioner(factor, system.noise)
+    return factor
 
 
 def _orthonormalise(D: FloatArray, products: FloatArray) -> bool:

@@ -21,6 +21,10 @@ CANDIDATES_PER_PIVOT = 3
 """Rows looked at closely for each pick: 4 cost more evaluations than they save, 2 cost iterations."""
 
 
+MAX_GROWTH = 10.0
+"""Of a factor's inverse over its bound."""
+
+
 @dataclass(frozen=True)
 class GreedyPool:
     """Greedy selection by the exact decrease (eq. 7) over a pool drawn by gradient: the default.
@@ -97,7 +101,11 @@ class PoolFactor:
         self._panel: FloatArray = memory[1]
         # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
         rounding = 8 * float(np.finfo(system.dtype).eps)
-        self._floor = max(system.noise, rounding * float(self.schur.max()))
+        largest = float(self.schur.max())
+        self._floor = max(system.noise, rounding * largest)
+        # |Kbar_iB Kbar_BB^-1| <= sqrt(Kbar_ii / noise): a residual beyond is rounding that has grown, and would go on
+        # growing until float32 overflows.
+        self._reach = (1 + float(np.sqrt(largest / self._floor))) * float(np.linalg.norm(gradient))
 
     @property
     def picks(self) -> IntArray:
@@ -112,7 +120,8 @@ class PoolFactor:
     @property
     def gain(self) -> Float64Array:
         """Eq. 7's exact decrease for each index of the pool, shape (p,); -1 where it is picked."""
-        gain = squared_norms(self.residual) / (2 * self.schur)
+        with np.errstate(over="ignore"):  # infinite is large
+            gain = squared_norms(self.residual) / (2 * self.schur)
         gain[~self._free] = -1
         return gain
 
@@ -131,9 +140,11 @@ class PoolFactor:
             small -= earlier[positions] @ earlier[positions].T
             np.fill_diagonal(small, self.schur[positions])
             order, corner = greedy_pivots(small, self.residual[positions], count, self._floor)
-            picks = positions[order]
             # What B's step removes from the residual, in the basis of the factor.
             inverse = scipy.linalg.solve_triangular(corner, np.eye(count), lower=True, check_finite=False)
+            count = self._sound(inverse)
+            order, corner, inverse = order[:count], corner[:count, :count], inverse[:count, :count]
+            picks = positions[order]
             weights = inverse @ self.residual[picks]
         columns = self._system.panel(self._pool, self._pool[picks])
         pivots = earlier[picks]
@@ -159,6 +170,7 @@ class PoolFactor:
                     new[excess] *= np.sqrt(schur[excess] / squares[excess])[:, None]
                 self._factor[i, t : t + count] = new
                 self.residual[i] -= scale * (new @ shares)
+                np.clip(self.residual[i], -self._reach, self._reach, out=self.residual[i])
                 np.maximum(schur - squares, self._floor, out=schur)
 
         parallel(update, spans(len(self._pool), UPDATE_ROWS))
@@ -168,6 +180,16 @@ class PoolFactor:
         self._free[picks] = False
         self._picks[t : t + count] = picks
         self.size = t + count
+
+    def _sound(self, inverse: Float64Array) -> int:
+        """Return how many of the pivots are to be believed, given the inverse of their factor.
+
+        No row of it is longer than 1 / sqrt(noise) in exact arithmetic. Where rows nearly repeat, rounding can make it
+        grow from pivot to pivot until float32 overflows; those after that are picked again, from what is then left.
+        """
+        with np.errstate(over="ignore"):
+            sound = squared_norms(inverse) <= MAX_GROWTH**2 / self._floor
+        return len(sound) if sound.all() else max(1, int(np.argmin(sound)))
 
 
 def greedy_pivots(

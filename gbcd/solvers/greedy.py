@@ -49,6 +49,9 @@ class GreedySolve:
             return
         factor = ColumnFactor(system, rng)
         self._plan: Plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit=self.seconds)
+        if factor.needs_float64 and system.raise_precision():
+            factor = ColumnFactor(system, rng)
+            self._plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit=self.seconds)
         if self._plan.seconds < self.seconds:
             self._factor = factor
             self.seconds = self._plan.seconds

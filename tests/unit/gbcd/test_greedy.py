@@ -389,3 +389,26 @@ def test_a_solve_that_stops_short_says_what_else_there_is(problem, monkeypatch):
     assert "cholesky" not in message(0.1, max_time=1e-9)
     monkeypatch.setattr("gbcd.solvers.result.available_memory", lambda: 3_000_000)
     assert "(try a larger noise, max_passes or tolerance)" in message(1e-8, max_passes=2)
+
+
+def test_a_very_smooth_kernel_is_left_to_float64(problem, dense):
+    # What float32 leaves of it is a few large eigenvalues, far above the noise.
+    X, Y, _, _ = problem(1500, q=2)
+    kernel, noise = SquaredExponential([1e-3] * 5 + [1e-6] * 5), 1e-4
+    factor = ColumnFactor(KernelSystem(X, kernel, noise, 30 * MB), np.random.default_rng(0))
+    while factor.grow(256):
+        pass
+    assert factor.needs_float64
+    system = KernelSystem(X, kernel, noise, 30 * MB)
+    assert system.dtype == np.float32
+    result = solve(system, Y, random_state=0)
+    assert system.dtype == np.float64
+    assert result.converged
+    assert result.n_iter <= 5
+    assert result.kernel_passes <= 3
+    assert np.abs(dense(X, kernel, noise) @ result.coef - Y).max() <= 1.01e-4
+    # A rough one is not.
+    rough = ColumnFactor(KernelSystem(X, SquaredExponential(0.1), noise, 30 * MB), np.random.default_rng(0))
+    while rough.grow(256):
+        pass
+    assert not rough.needs_float64

@@ -1,7 +1,9 @@
+import doctest
 import pickle
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -16,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gbcd import GBCDRegressor, SquaredExponential, _tiles
+from gbcd import GBCDRegressor, SquaredExponential, _tiles, solve
 
 
 # Many checks fit a handful of random numbers.
@@ -468,3 +470,85 @@ def test_a_smooth_function_is_predicted_as_well_as_with_scikit_learns_constant_k
     assert ours < 1.05 * reference
     mean, std = model.predict(X[200:], return_std=True, include_noise=True)
     assert np.sqrt(np.mean(((mean - noisy[200:]) / std) ** 2)) == pytest.approx(1, abs=0.15)
+
+
+def test_a_given_amplitude_is_taken_and_the_sum_of_kernels_is_scikit_learns(problem):
+    X, Y, _, _ = problem(200, q=2)
+    Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
+    theirs = GaussianProcessRegressor(ConstantKernel(4.0) * RBF(3.0), alpha=0.2, optimizer=None).fit(X, Y[:, 0])
+    expected, deviation = theirs.predict(X[:9] + 0.1, return_std=True)
+    ours = GBCDRegressor(
+        gamma=1 / 18, noise=0.05, amplitude=4.0, input_scaling=None, solver="cholesky", random_state=0
+    ).fit(X, Y[:, 0])
+    mean, std = ours.predict(X[:9] + 0.1, return_std=True)
+    np.testing.assert_allclose(mean, expected, rtol=1e-8)
+    np.testing.assert_allclose(std, deviation, rtol=1e-7)
+    np.testing.assert_array_equal(ours.set_params(amplitude=[1.0, 2.0]).fit(X, Y).amplitude_, [1, 2])
+    np.testing.assert_array_equal(GBCDRegressor(amplitude=3, random_state=0).fit(X, Y).amplitude_, [3, 3])
+    for amplitude in (0, -1.0, np.nan, [1.0, 2.0, 3.0], "a", 1j):
+        with pytest.raises(ValueError, match=r"amplitude must be a positive number, or 2|convert string|Complex"):
+            ours.set_params(amplitude=amplitude).fit(X, Y)
+
+
+def test_the_search_holds_a_given_amplitude_as_scikit_learns_does(problem):
+    X, Y, _, _ = problem(200, q=1)
+    y = Y[:, 0] + 0.3 * np.random.default_rng(0).standard_normal(len(Y))
+    y = (y - y.mean()) / y.std()
+    kernel = ConstantKernel(0.6, "fixed") * RBF(1.0) + WhiteKernel(0.1)
+    theirs = GaussianProcessRegressor(kernel, random_state=0, n_restarts_optimizer=2).fit(X, y).kernel_
+    ours = GBCDRegressor(kernel="isotropic", amplitude=0.6, input_scaling=None, subset=200, random_state=0).fit(X, y)
+    assert ours.amplitude_ == 0.6
+    assert 0.6 * ours.noise_ == pytest.approx(theirs.k2.noise_level, rel=0.02)
+    assert 1 / np.sqrt(2 * ours.kernel_.gamma) == pytest.approx(theirs.k1.k2.length_scale, rel=0.02)
+
+
+def test_searches_deviations_and_draws_say_how_far_they_are(data, capsys):
+    X, Y = data
+    model = GBCDRegressor(verbose=True, random_state=0, subset=100).fit(X, Y)
+    first, second, third, *_ = capsys.readouterr().err.splitlines()
+    fit = model.hyperparameters_
+    assert first == "hyperparameters: searching on up to 100 rows"
+    assert second.startswith(f"hyperparameters: {fit.n_evaluations} evaluations on 100 rows in ")
+    assert second.endswith(", amplitude " + ", ".join(f"{value:.3g}" for value in model.amplitude_))
+    assert third.startswith("SquaredExponential(gamma=<10 values")
+    model.predict(X[:7], return_std=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(", ")[0] for line in lines] == [
+        f"standard deviations: {done} of 7 points" for done in (0, 7)
+    ]
+    model.predict(X)
+    assert capsys.readouterr().err == ""
+    model.set_params(verbose=False).predict(X, return_std=True)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("thing", [solve, GBCDRegressor])
+def test_the_examples_of_the_help_run(thing):
+    tests = doctest.DocTestFinder(recurse=False).find(thing, globs={})
+    assert sum(len(test.examples) for test in tests) > 3
+    for test in tests:
+        assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_what_is_found_is_shown_in_a_line(data):
+    model = GBCDRegressor(random_state=0).fit(*data)
+    for result in (model.solve_result_, model.hyperparameters_, model.solve_result_.trace[0]):
+        assert len(repr(result)) < 500
+        assert "array" not in repr(result)
+    assert repr(model.solve_result_).startswith("SolveResult(gradient_norm=")
+
+
+def test_the_first_example_for_gaussian_processes_runs(data, tmp_path, monkeypatch, capsys):
+    readme = Path(__file__).resolve().parents[3] / "README.md"
+    if not readme.exists():
+        pytest.skip("not in a copy of the repository")
+    code = readme.read_text(encoding="utf-8").split("The regression on its own")[1].split("```python\n")[1].split("```")[0]
+    assert "GridSearchCV" in code
+    monkeypatch.chdir(tmp_path)
+    X, Y = data
+    names = {"GBCDRegressor": GBCDRegressor, "X": X, "y": Y[:, 0], "X_new": X[:5] + 0.1, "length_scale": 3.0}
+    exec(code, names)
+    assert names["gp"].sample_y(names["X_new"], n_samples=3).shape == (5, 3)
+    assert names["coef"].shape == (300, 1)
+    assert names["search"].fit(X, Y[:, 0]).best_params_
+    assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from gbcd import (
     Prefit,
     RandomSubset,
     SquaredExponential,
+    solve,
 )
 from gbcd.selection import GrowingBlock, PoolFactor
 from gbcd.solvers.block import solve_block
@@ -204,3 +205,23 @@ def test_cyclic_takes_each_once_a_sweep_and_gradient_the_largest(setting):
     picked = Gradient().select(system, G, 10, rng).indices
     norms = (G**2).sum(axis=1)
     assert norms[picked].min() >= np.delete(norms, picked).max()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_nearly_repeat_do_not_make_the_pool_overflow(seed):
+    # 200 points of a line have far fewer than 163 independent rows in float32: the last pivots are rounding.
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((200, 1)), rng.standard_normal((200, 1))
+    system = KernelSystem(X, SquaredExponential(1.0), 1e-5, 0)
+    G = -Y
+    chosen = GreedyPool().select(system, G, 163, rng)
+    assert len(np.unique(chosen.indices)) == 163
+    assert chosen.known is not None
+    assert np.isfinite(chosen.known.values).all()
+    norms = []
+    result = solve(
+        system, Y, block_size=163, random_state=seed, max_passes=20, callback=lambda e: norms.append(e.gradient_norm)
+    )
+    assert np.isfinite(norms).all()
+    assert np.isfinite(result.coef).all()

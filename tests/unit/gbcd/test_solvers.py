@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from gbcd import SOLVERS, KernelSystem, SquaredExponential, solve
+from gbcd import SOLVERS, KernelSystem, SquaredExponential, predictive_variance, solve
 from gbcd.solvers.block import solve_block
 
 PROBLEMS = Path(__file__).resolve().parents[3].parent / "shared" / "gp" / "problems.py"
@@ -302,3 +302,34 @@ def test_impossible_limits_are_refused(problem, value):
     with pytest.raises(ValueError, match="checkpoint_seconds must be a positive number, not"):
         solve(KernelSystem(X, kernel, noise), Y, checkpoint_seconds=value)
     assert solve(KernelSystem(X, kernel, noise), Y, max_passes=np.inf).converged
+
+
+@pytest.mark.parametrize("noise", [1e-301, 1e31])
+def test_a_noise_out_of_range_is_refused(problem, noise):
+    X, _, kernel, _ = problem(5)
+    with pytest.raises(ValueError, match=r"noise must be between 1e-300 and 1e\+30, not"):
+        KernelSystem(X, kernel, noise)
+
+
+@pytest.mark.parametrize("solver", ["gbcd", "pcg", "cholesky", "gbcd-paper", "smo"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("noise", [1e-300, 1e30])
+@pytest.mark.parametrize("spread", [1e-200, 1.0, 1e200])
+def test_extreme_numbers_neither_warn_nor_spread(problem, solver, noise, spread):
+    # Any floating-point warning is an error here.
+    X, Y, kernel, _ = problem(120, q=2)
+    system = KernelSystem(spread * X, kernel, noise, 10**6)
+    if solver == "cholesky" and noise < 1 and spread < 1:
+        with pytest.raises(ValueError, match="not positive definite to rounding"):
+            solve(system, Y, solver)
+    else:
+        assert np.isfinite(solve(system, Y, solver, random_state=0, max_passes=5).coef).all()
+    assert np.isfinite(predictive_variance(system, spread * X[:3], solver="gbcd", random_state=0)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_coefficients_out_of_range_are_refused(problem):
+    X, _, kernel, _ = problem(50)
+    with pytest.raises(ValueError, match=r"coefficients exceed 1.8e308.* too large for a noise of 1e-09. Divide Y"):
+        # Rows that repeat with opposite outputs: coefficients of 1e305 / noise.
+        solve(KernelSystem(np.repeat(X[:25], 2, axis=0), kernel, 1e-9), 1e305 * np.resize([1.0, -1.0], 50))

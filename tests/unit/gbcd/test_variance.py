@@ -105,3 +105,13 @@ def test_it_is_never_negative(problem):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (predictive_variance(KernelSystem(X, kernel, 1e-10), X) >= 0).all()
+
+
+def test_the_variance_of_a_very_smooth_kernel_takes_few_passes(problem):
+    X, _, _, _ = problem(1500)
+    kernel, noise = SquaredExponential([1e-3] * 5 + [1e-6] * 5), 1e-4
+    system = KernelSystem(X[:1400], kernel, noise, 8 * 10**6)
+    found = predictive_variance(system, X[1400:], solver="gbcd", random_state=0)
+    exact = predictive_variance(KernelSystem(X[:1400], kernel, noise), X[1400:], solver="cholesky")
+    np.testing.assert_allclose(found, exact, rtol=5e-3)
+    assert system.kernel_evaluations <= 40 * 1400**2

@@ -542,7 +542,8 @@ def test_the_first_example_for_gaussian_processes_runs(data, tmp_path, monkeypat
     readme = Path(__file__).resolve().parents[3] / "README.md"
     if not readme.exists():
         pytest.skip("not in a copy of the repository")
-    code = readme.read_text(encoding="utf-8").split("The regression on its own")[1].split("```python\n")[1].split("```")[0]
+    text = readme.read_text(encoding="utf-8")
+    code = text.split("The regression on its own")[1].split("```python\n")[1].split("```")[0]
     assert "GridSearchCV" in code
     monkeypatch.chdir(tmp_path)
     X, Y = data

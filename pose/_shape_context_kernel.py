@@ -349,21 +349,35 @@ def nearest_words(descriptors: Single, transposed: Single, half_norms: Single) -
 
 
 @numba.njit(cache=True, nogil=True)
-def word_shares(descriptors: Single, transposed: Single, half_norms: Single, bandwidth: float) -> Float:
-    """Share each descriptor (n, d) out by Gaussians of its distances to the centres: (n, n_words), rows sum to 1."""
+def word_exponents(descriptors: Single, transposed: Single, half_norms: Single, bandwidth: float) -> Single:
+    """Logarithms, up to a constant of each row, of Gaussians of the distances to the centres: (n, n_words), 0 at most.
+
+    Their exponentials are left to numpy, which takes several at once.
+    """
     n = descriptors.shape[0]
-    shares = np.empty((n, transposed.shape[1]))
-    scores = np.empty(transposed.shape[1], np.float32)
-    rate = 1.0 / (bandwidth * bandwidth)
+    exponents = np.empty((n, transposed.shape[1]), np.float32)
+    rate = np.float32(1.0 / (bandwidth * bandwidth))
     for i in range(n):
-        _scores(descriptors[i], transposed, half_norms, scores)
-        best = scores.max()
+        _scores(descriptors[i], transposed, half_norms, exponents[i])
+        best = exponents[i].max()
+        for w in range(exponents.shape[1]):
+            exponents[i, w] = (exponents[i, w] - best) * rate
+    return exponents
+
+
+@numba.njit(cache=True, nogil=True)
+def mean_shares(weights: Single) -> Float:
+    """Mean of the rows (n, n_words), each divided by its sum: (n_words,)."""
+    n = weights.shape[0]
+    mean = np.zeros(weights.shape[1])
+    for i in range(n):
         total = 0.0
-        for w in range(scores.shape[0]):
-            shares[i, w] = np.exp((float(scores[w]) - best) * rate)
-            total += shares[i, w]
-        shares[i] /= total
-    return shares
+        for w in range(weights.shape[1]):
+            total += weights[i, w]
+        share = 1.0 / (n * total)
+        for w in range(weights.shape[1]):
+            mean[w] += weights[i, w] * share
+    return mean
 
 
 @numba.njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from pose._arguments import check_count
-from pose._shape_context_kernel import nearest_words, word_shares
+from pose._shape_context_kernel import mean_shares, nearest_words, word_exponents
 
 Floats = npt.NDArray[np.float32]
 Words = npt.NDArray[np.int32]
@@ -212,9 +212,14 @@ class Codebook(BaseEstimator):
         -------
         (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
         """
+        weights = self._weights(descriptors)
+        return weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+
+    def _weights(self, descriptors: npt.ArrayLike) -> Floats:
+        """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
         array = self._described(descriptors)
-        shares: npt.NDArray[np.float64] = word_shares(array, self._transposed, self._half_norms, self.bandwidth_)
-        return shares
+        exponents: Floats = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
+        return np.exp(exponents, out=exponents)
 
     def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> npt.NDArray[np.float64]:
         """How much of a set of descriptors falls to each word.
@@ -233,7 +238,7 @@ class Codebook(BaseEstimator):
         if assignment not in ASSIGNMENTS:
             raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {assignment!r}")
         if assignment == "soft":
-            return np.asarray(self.memberships(descriptors).mean(axis=0))
+            return np.asarray(mean_shares(self._weights(descriptors)))
         words = self.predict(descriptors)
         return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
 

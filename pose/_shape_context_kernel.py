@@ -259,8 +259,11 @@ def count_turned_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angu
                 low, high = n_angular - 1 - high, n_angular - 1 - low
             if dx[j] < 0.0:
                 low, high = n_half - 1 - high, n_half - 1 - low
-            counts[i, column[low + 1] + r] += 1
-            counts[i, column[high + 1] + r] += 1
+            if low == high:  # mostly; two additions to one place would wait for each other
+                counts[i, column[low + 1] + r] += 2
+            else:
+                counts[i, column[low + 1] + r] += 1
+                counts[i, column[high + 1] + r] += 1
     return counts
 
 

@@ -213,7 +213,8 @@ class Codebook(BaseEstimator):
         (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
         """
         weights = self._weights(descriptors)
-        return weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+        shares: npt.NDArray[np.float64] = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+        return shares
 
     def _weights(self, descriptors: npt.ArrayLike) -> Floats:
         """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""

@@ -331,7 +331,7 @@ def _film(container: av.container.InputContainer) -> av.VideoStream | None:
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:
     """A frame's picture, turned as the container's display matrix says: phones record one way and note the other."""
-    image = reformatter.reformat(frame, format=layout).to_ndarray()
+    image = reformatter.reformat(frame, format=layout, threads=1).to_ndarray()
     turns = round(frame.rotation / 90)
     return np.ascontiguousarray(np.rot90(image, turns) if turns else image, dtype=np.uint8)
 

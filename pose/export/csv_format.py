@@ -30,6 +30,7 @@ _STD = ("std_x_mm", "std_y_mm", "std_z_mm")
 _QUALITY = "quality"
 _BETWEEN_FLAGS = ";"
 _ROWS = 10_000  # converted at once
+_FRAMES = 1_000  # as text in memory at once
 _TYPES = {"frame": "integer", "joint": "string", _QUALITY: "string"}
 _DESCRIPTIONS = {
     "frame": "0-based frame of the video",
@@ -59,19 +60,9 @@ class CsvAppender:
 
     def append(self, series: PoseSeries) -> None:
         """Write the rows of some frames."""
-        n = len(series.frame)
-        numbers = series.joints if series.std is None else np.concatenate([series.joints, series.std], axis=2)
-        n_numbers = numbers.shape[2]
-        form = ",".join(["%.2f"] * n_numbers)
-        quality = [""] * n if series.quality is None else [f",{_flags_text(int(flags))}" for flags in series.quality]
         names = [_quoted(name) for name in series.skeleton.names]
-        lines = []
-        for frame, time, pose, flags in zip(series.frame, series.time, numbers.tolist(), quality, strict=True):
-            start = f"{frame},{time:.6f}"
-            for name, row in zip(names, pose, strict=True):
-                text = (form % tuple(row)).replace("nan", "")
-                lines.append(f"{start},{name},{text}{flags}\r\n")
-        self._file.writelines(lines)
+        for start in range(0, len(series.frame), _FRAMES):
+            self._file.writelines(_lines(series, slice(start, start + _FRAMES), names))
 
     def __enter__(self) -> Self:
         return self
@@ -80,6 +71,22 @@ class CsvAppender:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _lines(series: PoseSeries, part: slice, names: Sequence[str]) -> list[str]:
+    """Rows of some frames."""
+    joints = series.joints[part]
+    numbers = joints if series.std is None else np.concatenate([joints, series.std[part]], axis=2)
+    form = ",".join(["%.2f"] * numbers.shape[2])
+    n = len(joints)
+    quality = [""] * n if series.quality is None else [f",{_flags_text(int(flags))}" for flags in series.quality[part]]
+    lines = []
+    for frame, time, pose, flags in zip(series.frame[part], series.time[part], numbers.tolist(), quality, strict=True):
+        start = f"{frame},{time:.6f}"
+        for name, row in zip(names, pose, strict=True):
+            text = (form % tuple(row)).replace("nan", "")
+            lines.append(f"{start},{name},{text}{flags}\r\n")
+    return lines
 
 
 def metadata_path(path: str | Path) -> Path:

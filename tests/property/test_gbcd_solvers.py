@@ -31,7 +31,7 @@ def system_of(seed, n, d, log_noise, log_gamma, copies, budget, precision):
 
 
 @pytest.mark.parametrize("solver", ["gbcd", "pcg", "auto"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(q=st.integers(1, 4), log_scale=st.floats(-20, 20), **SYSTEMS)
 def test_a_solver_arrives_or_says_that_it_has_not(solver, q, log_scale, **system):
     made = system_of(**system)
@@ -59,7 +59,7 @@ def test_a_solver_arrives_or_says_that_it_has_not(solver, q, log_scale, **system
         assert np.linalg.norm(result.coef - direct) <= 1.01 * bound
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(draws=st.integers(1, 64), rank=st.integers(0, 120), **SYSTEMS)
 @example(
     # A line of points: what is left of most rows is the rounding of their kernel values.
@@ -99,7 +99,7 @@ def test_a_factor_never_exceeds_the_matrix(draws, rank, **system):
         assert np.linalg.norm(Z) <= 1.05 * np.linalg.norm(G) / noise
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 600),

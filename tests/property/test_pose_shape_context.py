@@ -35,7 +35,6 @@ any_points = st.integers(2, 40).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(points=st.one_of(grid_points, any_points))
 def test_a_mirror_permutes_the_bins_exactly(points: Points) -> None:
     counts = shape_context(points).reshape(-1, 15, 8)
@@ -43,26 +42,22 @@ def test_a_mirror_permutes_the_bins_exactly(points: Points) -> None:
     np.testing.assert_array_equal(mirrored, counts[:, ::-1])
 
 
-@settings(deadline=None)
 @given(points=grid_points, shift=st.tuples(st.integers(-1000, 1000), st.integers(-1000, 1000)))
 def test_translation_changes_nothing(points: Points, shift: tuple[int, int]) -> None:
     np.testing.assert_array_equal(shape_context(points + np.array(shift)), shape_context(points))
 
 
-@settings(deadline=None)
 @given(points=grid_points, exponent=st.integers(-20, 20))
 def test_scale_changes_nothing(points: Points, exponent: int) -> None:
     np.testing.assert_array_equal(shape_context(points * 2.0**exponent), shape_context(points))
 
 
-@settings(deadline=None)
 @given(points=st.one_of(grid_points, any_points), seed=st.integers(0, 1000))
 def test_the_order_of_points_does_not_matter(points: Points, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(points))
     np.testing.assert_array_equal(shape_context(points[order]), shape_context(points)[order])
 
 
-@settings(deadline=None)
 @given(points=st.one_of(grid_points, any_points))
 def test_counts_are_halves_and_at_most_the_other_points(points: Points) -> None:
     counts = shape_context(points)
@@ -70,7 +65,6 @@ def test_counts_are_halves_and_at_most_the_other_points(points: Points) -> None:
     assert (counts.sum(axis=1) <= len(points) - 1).all()
 
 
-@settings(deadline=None)
 @given(points=grid_points)
 def test_duplicated_points_have_equal_rows(points: Points) -> None:
     twice = shape_context(np.concatenate([points, points]))
@@ -80,7 +74,6 @@ def test_duplicated_points_have_equal_rows(points: Points) -> None:
 BINNINGS = st.sampled_from(["hard", "soft"])
 
 
-@settings(deadline=None)
 @given(points=st.one_of(grid_points, any_points))
 def test_a_mirror_permutes_soft_bins_exactly(points: Points) -> None:
     counts = shape_context(points, binning="soft").reshape(-1, 15, 8)
@@ -88,7 +81,7 @@ def test_a_mirror_permutes_soft_bins_exactly(points: Points) -> None:
     np.testing.assert_array_equal(mirrored, counts[:, ::-1])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(edges=grid_edges, binning=BINNINGS)
 def test_a_mirror_permutes_the_bins_along_tangents_exactly(edges: tuple[Points, Points], binning: str) -> None:
     points, tangents = edges
@@ -98,7 +91,7 @@ def test_a_mirror_permutes_the_bins_along_tangents_exactly(edges: tuple[Points, 
     np.testing.assert_array_equal(mirrored.reshape(-1, 15, 8), counts.reshape(-1, 15, 8)[:, ::-1])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(edges=grid_edges, binning=BINNINGS)
 def test_a_quarter_turn_changes_nothing_along_tangents(edges: tuple[Points, Points], binning: str) -> None:
     points, tangents = edges
@@ -107,7 +100,7 @@ def test_a_quarter_turn_changes_nothing_along_tangents(edges: tuple[Points, Poin
     np.testing.assert_array_equal(shape_context(points, rotation="tangent", binning=binning, tangents=tangents), counts)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(edges=grid_edges, binning=BINNINGS, seed=st.integers(0, 1000))
 def test_order_and_duplicates_do_not_matter_along_tangents(
     edges: tuple[Points, Points], binning: str, seed: int
@@ -136,7 +129,7 @@ def figure(seed: int, scale: float, shift: tuple[float, float] = (0.0, 0.0)) -> 
     return mask
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     scale=st.floats(1.0, 4.0),
@@ -153,7 +146,7 @@ def test_place_and_size_of_a_silhouette_change_what_pixels_do(
     assert 0.5 * np.abs(rows[0] - rows[1]).sum() < 0.2
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(mask=arrays(np.bool_, st.tuples(st.integers(1, 24), st.integers(1, 24))), n_points=st.integers(1, 60))
 def test_any_mask_with_foreground_gives_points_inside_it(mask: npt.NDArray[np.bool_], n_points: int) -> None:
     mask[0, 0] = True
@@ -163,7 +156,7 @@ def test_any_mask_with_foreground_gives_points_inside_it(mask: npt.NDArray[np.bo
     assert (points <= np.array(mask.shape[::-1]) - 1).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(shift=st.tuples(st.integers(0, 40), st.integers(0, 40)))
 def test_moving_a_silhouette_moves_its_points(shift: tuple[int, int]) -> None:
     figure = np.zeros((50, 40), np.uint8)
@@ -178,7 +171,6 @@ FIGURES = HistoSC(n_words=100).fit([figure(seed, 1.0) for seed in range(20_000, 
 SMALL = HistoSC(n_points=60, n_words=8).fit([np.random.default_rng(s).normal(size=(60, 2)) for s in range(4)])
 
 
-@settings(deadline=None)
 @given(points=any_points)
 def test_histograms_are_distributions(points: Points) -> None:
     (row,) = SMALL.transform([points])

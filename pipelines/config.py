@@ -90,7 +90,7 @@ class GPConfig(_Section):
         default=1.0, gt=0, le=3600, description="length of the time blocks that are held out together"
     )
     subset: int = Field(default=2000, ge=2)
-    solver: str = Field(default="gbcd", description="a name that `gbcd.solve` knows")
+    solver: str = Field(default="auto", description="a name that `gbcd.solve` knows")
     tolerance: float = Field(default=1e-4, gt=0, description="infinity norm of the gradient, scaled outputs")
     block_size: int | None = Field(default=None, ge=1)
     memory_budget_mb: int | None = Field(default=None, ge=1, description="not given: chosen from the free memory")

@@ -28,7 +28,7 @@ def auto(progress: Progress, block_size: int | None, rng: np.random.Generator) -
     if direct < AT_ONCE:
         progress.choice = f"cholesky: {system.n:,} rows are factored at once"
         return cholesky(progress)
-    descent = GreedySolve(progress, block_size, rng)
+    descent = GreedySolve(progress, block_size, rng, alternative=direct)
     if direct < descent.seconds:
         progress.choice = f"cholesky: forecast {direct:.2g} s, against {descent.seconds:.2g} s for {descent.choice}"
         return cholesky(progress)

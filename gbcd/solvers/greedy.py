@@ -27,6 +27,8 @@ class GreedySolve:
     block_size : int or None
         Given, all steps are greedy blocks of this size.
     rng : numpy.random.Generator
+    alternative : float
+        Seconds that some other solver would take: the coarse block does not grow long where that is less.
 
     Attributes
     ----------
@@ -36,7 +38,9 @@ class GreedySolve:
         Which steps, and why.
     """
 
-    def __init__(self, progress: Progress, block_size: int | None, rng: np.random.Generator) -> None:
+    def __init__(
+        self, progress: Progress, block_size: int | None, rng: np.random.Generator, alternative: float = np.inf
+    ) -> None:
         system = progress.system
         self._progress = progress
         self._rng = rng
@@ -47,11 +51,12 @@ class GreedySolve:
         self.choice = f"greedy blocks of {self._block_size}"
         if block_size is not None:
             return
+        limit = min(self.seconds, alternative)
         factor = ColumnFactor(system, rng)
-        self._plan: Plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit=self.seconds)
+        self._plan: Plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit)
         if factor.needs_float64 and system.raise_precision():
             factor = ColumnFactor(system, rng)
-            self._plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit=self.seconds)
+            self._plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit)
         if self._plan.seconds < self.seconds:
             self._factor = factor
             self.seconds = self._plan.seconds

@@ -217,7 +217,8 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         further = int(np.ceil(rank * LOOK_AHEAD))
         there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs, factor.value_bytes)
         growth = GROW * n * (further**2 - rank**2)
-        hopeless = GROW * n * rank**2 > 0.1 * limit and there.seconds > limit
+        spent = GROW * n * rank**2 + (EVALUATE + EVALUATE_FEATURE * system.X.shape[1]) * n * rank
+        hopeless = spent > 0.1 * limit and there.seconds > limit
         if hopeless or there.seconds + growth >= TIE * here.seconds:
             break
     return here

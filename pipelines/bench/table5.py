@@ -48,6 +48,7 @@ METHODS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("MPGP, line search", MPGP, {"criterion": "line_search"}),
     ("MPGP, exact", MPGP, {"criterion": "exact"}),
     ("gbcd", GBCD, {"solver": "gbcd"}),
+    ("auto", GBCD, {"solver": "auto"}),
     ("Algorithm 2", GBCD, {"solver": "gbcd-paper"}),
 )
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from gbcd import KernelSystem, solve
+from gbcd import KernelSystem, SquaredExponential, solve
 from gbcd._tiles import worker_limit
 
 MB = 1 << 20
@@ -139,3 +139,16 @@ def test_limits_are_obeyed(problem, solver):
     with pytest.warns(ConvergenceWarning, match="the callback stopped it"):
         result = solve(system(), Y, solver, tol=1e-9, random_state=0, callback=lambda entry: entry.iteration == 2)
     assert result.n_iter == 2
+
+
+def test_auto_looks_at_a_coarse_block_no_longer_than_a_factor_is_worth():
+    # In 60 dimensions no few columns stand for K: the coarse block would grow to half of all rows.
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((6000, 60)), rng.standard_normal((6000, 10))
+    direct, chosen = (
+        solve(KernelSystem(X, SquaredExponential(1 / 240), 1e-3), Y, solver, random_state=0)
+        for solver in ("cholesky", "auto")
+    )
+    assert chosen.choice.startswith("cholesky: forecast")
+    assert chosen.kernel_passes < direct.kernel_passes + 0.25
+    np.testing.assert_allclose(chosen.coef, direct.coef, atol=1e-4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +11,8 @@ from typing import Annotated
 import typer
 
 from pipelines.errors import UsageError
+from pose.bone_lengths import with_bone_lengths
+from pose.bone_lengths_file import bone_names, read_bone_lengths
 from pose.camera_file import read_camera
 from pose.errors import DataError
 from pose.export import FORMATS, read_series, write_series
@@ -31,12 +35,19 @@ def fuse_command(
         typer.Option(help="Seconds by which the clock of each camera is ahead, in their order. Default: 0."),
     ] = None,
     smoothed: Annotated[bool, typer.Option("--smooth", help="Smooth the poses over time.")] = False,
+    bone_lengths: Annotated[
+        Path | None, typer.Option(help="The person's own, which every pose gets: a .csv of bone,length_mm.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
 ) -> None:
     """Fuse the poses of synchronised calibrated cameras, each weighted by its variance."""
-    _check(inputs, calibration, delay, out, overwrite)
+    _check(inputs, calibration, delay, bone_lengths, out, overwrite)
     series = fuse_files(inputs, calibration, delay)
-    write_series(out, smooth(series) if smoothed else series)
+    if smoothed:
+        series = smooth(series)
+    if bone_lengths is not None:
+        series = _with_lengths_of(series, bone_lengths)
+    write_series(out, series)
     print(f"wrote {out}: a person in {int(series.found.sum())} of {len(series.frame)} frames, by {len(inputs)} cameras")
 
 
@@ -67,10 +78,24 @@ def fuse_files(
         raise DataError(f"{', '.join(map(str, inputs))}: {error}") from error
 
 
+def _with_lengths_of(series: PoseSeries, path: Path) -> PoseSeries:
+    """The series with the bones of a file, which its provenance then names."""
+    lengths = read_bone_lengths(path, series.skeleton)
+    said = dict(zip(bone_names(series.skeleton), lengths.tolist(), strict=True))
+    series = with_bone_lengths(series, lengths)
+    return dataclasses.replace(series, provenance={**series.provenance, "fused_bone_lengths_mm": json.dumps(said)})
+
+
 def _check(
-    inputs: Sequence[Path], calibrations: Sequence[Path], delays: Sequence[float] | None, out: Path, overwrite: bool
+    inputs: Sequence[Path],
+    calibrations: Sequence[Path],
+    delays: Sequence[float] | None,
+    bone_lengths: Path | None,
+    out: Path,
+    overwrite: bool,
 ) -> None:
-    missing = [str(path) for path in (*inputs, *calibrations) if not path.is_file()]
+    needed = [*inputs, *calibrations, *([] if bone_lengths is None else [bone_lengths])]
+    missing = [str(path) for path in needed if not path.is_file()]
     faults = [f"no such file: {', '.join(missing)}"] if missing else []
     if len(inputs) < 2:
         faults.append("fusing needs the poses of two cameras at least")

@@ -43,6 +43,9 @@ def predict_command(
         ),
     ] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="Smooth the poses over time.")] = False,
+    bone_lengths: Annotated[
+        Path | None, typer.Option(help="The person's own, which every pose gets: a .csv of bone,length_mm.")
+    ] = None,
     overlay: Annotated[
         bool, typer.Option("--overlay/--no-overlay", help="Also draw a video with contour and skeleton.")
     ] = False,
@@ -60,15 +63,18 @@ def predict_command(
     from pipelines.predict import FrameRange, choose_scene, expand, predict_videos
     from pipelines.predict.summary import summary_table
     from pipelines.store import load_model
+    from pose.bone_lengths_file import read_bone_lengths
     from pose.camera_file import read_camera
 
     videos = expand(inputs)
     scene = choose_scene(background or [], background_seconds, masks)
     frames = FrameRange(start, stop, stride, rate)
-    if calibration is not None and not calibration.is_file():
-        raise UsageError(f"no such file: {calibration}")
+    missing = [str(path) for path in (calibration, bone_lengths) if path is not None and not path.is_file()]
+    if missing:
+        raise UsageError(f"no such file: {', '.join(missing)}")
     camera = read_camera(calibration) if calibration else None
     trained = load_model(model)
+    lengths = None if bone_lengths is None else read_bone_lengths(bone_lengths, trained.skeleton)
     with reporting() as reporter:
         reports = predict_videos(
             videos,
@@ -81,6 +87,7 @@ def predict_command(
             camera=camera,
             with_std=trained.calibration is not None if std is None else std,
             smoothed=smooth,
+            bone_lengths=lengths,
             overlay=overlay,
             overwrite=overwrite,
         )

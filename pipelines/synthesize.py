@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pipelines.errors import UsageError
 from pipelines.progress import Reporter
 from pose.synth import DEFAULT_FRAMES, synthesize
 from pose.synth.motion_files import SUFFIXES, UNITS, UP_AXES
+from pose.synth.writer import MANIFEST
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def synthesize_with_progress(out: Path, reporter: Reporter, request: SynthReques
         raise UsageError(f"{out}: a motion file stands where the folder to make is expected; give the folder first")
     if request.jobs is not None and request.jobs < 1:
         raise UsageError(f"--jobs {request.jobs}: 1 or more")
-    return synthesize(
+    made = synthesize(
         out,
         subjects=request.subjects,
         actions=request.actions,
@@ -80,6 +82,11 @@ def synthesize_with_progress(out: Path, reporter: Reporter, request: SynthReques
         jobs=request.jobs or os.cpu_count() or 1,
         on_progress=lambda done, total, _: reporter.progress("drawing", done, total),
     )
+    motions = json.loads((made / MANIFEST).read_text())["settings"]["motions"]
+    if motions:
+        names = ", ".join(f"{motion['action']} from {motion['file']}" for motion in motions)
+        reporter.say(f"actions: {names}")
+    return made
 
 
 def _files(motions: Sequence[str]) -> list[str]:

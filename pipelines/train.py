@@ -180,20 +180,21 @@ class _Training:
 
     def _fit_mpgp(self, gp: GBCDRegressor, histograms: Histograms, poses: Poses) -> MatchingPursuitGP:
         wanted = self.config.mpgp.n_regressors
+        count = min(wanted, len(histograms))
         if wanted > len(histograms):
             self.reporter.say(
                 f"mpgp: {wanted} regressors are clipped to {len(histograms)} samples: nothing is left sparse"
             )
-        self.reporter.progress("mpgp", 0, 1)
         mpgp = MatchingPursuitGP(
             gp.kernel_,
             noise=gp.noise_,
             input_scaling=None,
-            n_regressors=min(wanted, len(histograms)),
+            n_regressors=count,
             criterion="exact",  # the stronger rival
             random_state=self.config.random_state,
+            callback=lambda done, most: self.reporter.progress("mpgp", done, most),
         ).fit(gp.scale_inputs(histograms), poses)
-        self.reporter.progress("mpgp", 1, 1)
+        self.reporter.progress("mpgp", count, count)  # fewer where the other samples only copy them
         return mpgp
 
     def _summary(self, samples: Samples, gp: GBCDRegressor, mpgp: MatchingPursuitGP) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gbcd.scaling import InputScaling
 from gbcd.search import Objective
 from gbcd.solvers.cholesky import CholeskyFactor
 from gbcd.sparse.base import N_REGRESSORS, SparseGP
-from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, select_regressors
+from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, Progress, select_regressors
 from gbcd.sparse.regressors import divided_squares, fit_regressors
 from gbcd.system import KernelSystem
 
@@ -210,6 +210,8 @@ class MatchingPursuitGP(SubsetOfRegressors):
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads.
+    callback : callable, optional
+        Called by `fit` with the numbers of regressors chosen and wanted, before the first and after each.
 
     Attributes
     ----------
@@ -261,6 +263,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
         hyperparameter_objective: Objective = "marginal",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        callback: Progress | None = None,
     ) -> None:
         super().__init__(
             kernel=kernel,
@@ -275,6 +278,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
         )
         self.n_candidates = n_candidates
         self.criterion = criterion
+        self.callback = callback
 
     def _check_parameters(self) -> None:
         positive_integer(self.n_candidates, "n_candidates")
@@ -282,5 +286,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
             raise ValueError(f"criterion must be 'line_search' or 'exact', not {self.criterion!r}.")
 
     def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        found = select_regressors(X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng)
+        found = select_regressors(
+            X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng, self.callback
+        )
         return found.active, found.kernel_evaluations

@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 Criterion = Literal["line_search", "exact"]
 
+#: Called with the numbers of regressors chosen and wanted.
+Progress = Callable[[int, int], None]
+
 N_CANDIDATES = 59
 """The best of 59 random rows is among the best 5 % with probability 0.95 (Smola & Bartlett 2000)."""
 
@@ -238,12 +241,14 @@ def select_regressors(
     n_candidates: int = N_CANDIDATES,
     criterion: Criterion = "line_search",
     random_state: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
 ) -> Selected:
     """Choose regressors by matching pursuit (Keerthi & Chu, NIPS 2005).
 
     Each step draws `n_candidates` unchosen rows, takes the one that lowers the subset-of-regressors objective most by
     the criterion (see `PursuitBasis`) and solves for all coefficients again. V is float32 until many rows are nearly
-    combinations of the regressors, then float64.
+    combinations of the regressors, then float64. `progress` is called with the numbers of regressors chosen and wanted,
+    before the first and after each.
 
     Returns
     -------
@@ -252,6 +257,8 @@ def select_regressors(
     """
     rng = np.random.default_rng(random_state)
     pursuit = _Pursuit(X, Y, kernel, noise, n_regressors)
+    tell = progress or _ignore
+    tell(0, n_regressors)
     with blas_threads(1):
         while len(pursuit.chosen) < n_regressors:
             free = pursuit.drawable()
@@ -259,7 +266,12 @@ def select_regressors(
                 logger.info("MPGP stops at %d regressors: the other rows copy them", len(pursuit.chosen))
                 break
             pursuit.step(rng.choice(free, min(n_candidates, len(free)), replace=False), criterion)
+            tell(len(pursuit.chosen), n_regressors)
     return Selected(np.array(pursuit.chosen, dtype=np.intp), pursuit.kernel_evaluations)
+
+
+def _ignore(done: int, count: int) -> None:
+    """Nobody looks on."""
 
 
 class _Pursuit:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
 from pipelines.model import PoseModel
@@ -20,6 +21,8 @@ from pipelines.predict.scene import Scene
 from pipelines.predict.stream import stream
 from pipelines.progress import Reporter
 from pipelines.silhouettes import is_too_large, warn_of_coverage
+from pose.bone_lengths import with_bone_lengths
+from pose.bone_lengths_file import bone_names
 from pose.camera import Camera
 from pose.errors import DataError
 from pose.export import read_hdf5
@@ -67,6 +70,7 @@ class _Request:
     camera: Camera | None
     with_std: bool
     smoothed: bool
+    bone_lengths: NDArray[np.float64] | None
     overlay: bool
     overwrite: bool
     reporter: Reporter
@@ -88,6 +92,7 @@ def predict_videos(
     camera: Camera | None = None,
     with_std: bool = False,
     smoothed: bool = False,
+    bone_lengths: NDArray[np.float64] | None = None,
     overlay: bool = False,
     overwrite: bool = False,
 ) -> list[Report]:
@@ -113,6 +118,9 @@ def predict_videos(
         Standard deviations too, and whether silhouettes are unlike those of the training set.
     smoothed : bool
         Smooth the poses over time (`pose.smoothing.smooth`), which needs standard deviations.
+    bone_lengths : ndarray of shape (b,), optional
+        The person's own, mm, in the order of the skeleton's bones: every pose gets them, after smoothing
+        (`pose.bone_lengths.with_bone_lengths`).
     overlay : bool
         Make a video with contour and skeleton too.
     overwrite : bool
@@ -137,8 +145,21 @@ def predict_videos(
         raise UsageError(f"{out}: is a file, a folder is needed for the results")
     _check_deviations(model, with_std, smoothed)
     settings = {**frames.settings(), **scene.settings(), "std": with_std, "smooth": smoothed}
+    if bone_lengths is not None:
+        settings["bone_lengths_mm"] = dict(zip(bone_names(model.skeleton), bone_lengths.tolist(), strict=True))
     request = _Request(
-        model, model_name, scene, frames, settings, camera, with_std, smoothed, overlay, overwrite, reporter
+        model,
+        model_name,
+        scene,
+        frames,
+        settings,
+        camera,
+        with_std,
+        smoothed,
+        bone_lengths,
+        overlay,
+        overwrite,
+        reporter,
     )
     if not overwrite:
         _check_outputs(jobs, request)
@@ -257,7 +278,7 @@ def _fill(journal: Journal, video: Path, request: _Request) -> None:
 
 
 def _series(journal: Journal, video: Path, request: _Request, provenance: dict[str, str]) -> PoseSeries:
-    """All results, mapped from the journal, smoothed on request."""
+    """All results, mapped from the journal, smoothed and with the person's bones on request."""
     records, model = journal.records(), request.model
     series = PoseSeries(
         records["frame"],
@@ -273,4 +294,6 @@ def _series(journal: Journal, video: Path, request: _Request, provenance: dict[s
         journal.discard()
         raise DataError(f"{video}: no person in any of its {len(records)} frames; is the background of this camera?")
     warn_of_coverage(video, sum(map(is_too_large, records["coverage"].tolist())), len(records))
-    return smooth(series) if request.smoothed else series
+    if request.smoothed:
+        series = smooth(series)
+    return series if request.bone_lengths is None else with_bone_lengths(series, request.bone_lengths)

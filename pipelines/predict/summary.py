@@ -20,14 +20,15 @@ def summary_table(reports: Sequence[Report]) -> Table:
         Column("with a person", justify="right"),
         Column("flagged frames", overflow="fold"),
         Column("seconds", justify="right"),
-        Column("", overflow="fold"),
     )
-    for report in reports:
+    notes = [_STATES.get(report.state, report.fault) for report in reports]
+    if any(notes):
+        table.add_column("note", overflow="fold")
+    for report, note in zip(reports, notes, strict=True):
         flags = ", ".join(f"{name.lower().replace('_', ' ')} {count}" for name, count in report.flags.items())
-        note = _STATES.get(report.state, report.fault)
         failed = report.state == "failed"
         counts = ("", "") if failed else (str(report.n_frames), str(report.n_found))
-        row = (report.video.name, *counts, flags, f"{report.seconds:.1f}", note)
+        row = (report.video.name, *counts, flags, f"{report.seconds:.1f}", *([note] if any(notes) else []))
         # As Text: rich would take [brackets] in a file's name for its markup.
         table.add_row(*map(Text, row), style="red" if failed else None)
     return table

@@ -5,13 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import cv2
@@ -83,11 +86,12 @@ class Work:
         drawn, stop = context.Value("q", 0), context.Event()
         pool = ProcessPoolExecutor(self._jobs, context, _start_worker, (drawn, stop))
         try:
-            planned = {
-                pool.submit(write_take, self._root, self._settings, take): take for take in takes(self._settings)
-            }
-            pending: set[Future[Any]] = set(planned)
-            pending |= {pool.submit(_draw, self._root, self._settings, video) for video in self._videos}
+            with _without_main():  # submitting starts the processes
+                planned = {
+                    pool.submit(write_take, self._root, self._settings, take): take for take in takes(self._settings)
+                }
+                pending: set[Future[Any]] = set(planned)
+                pending |= {pool.submit(_draw, self._root, self._settings, video) for video in self._videos}
             while pending:
                 done, pending = wait(pending, timeout=_POLL, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -101,6 +105,21 @@ class Work:
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Processes that start in the body do not run the caller's script.
+
+    They would import it as their main module, to find functions in it; all that they are given is found here. A script
+    without ``if __name__ == "__main__"`` would begin to make the data set again in each of them.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 _drawn: Synchronized[int] | None = None

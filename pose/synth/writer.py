@@ -85,8 +85,7 @@ def synthesize(
     overwrite : bool
         Replace `out` if it is a synthetic data set already, and nothing else is in it.
     jobs : int
-        Processes that draw at a time. A script that takes more than one must be importable, with what it does under
-        ``if __name__ == "__main__"``.
+        Processes that draw at a time. They do not run the calling script again: it needs no ``__main__`` guard.
     on_progress : callable, optional
         See `Progress`; called in this process.
 

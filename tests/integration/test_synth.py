@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import warnings
 
 import av
@@ -194,6 +196,24 @@ def stop_at(share):
             raise StopError(what)
 
     return on_progress
+
+
+UNGUARDED = """
+import sys
+from pose.synth import synthesize
+print("begun", flush=True)
+synthesize(sys.argv[1], actions=("Jog",), n_frames=24, seed=1, jobs=2, cameras=sys.argv[2], masks="none")
+"""
+
+
+def test_a_script_without_a_guard_is_run_once(tmp_path, one_camera):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "set", one_camera], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
+    assert (tmp_path / "set/S1/Image_Data/Jog_1_(C2).avi").stat().st_size > 0
 
 
 def test_a_stopped_run_goes_on_where_it_was(tmp_path, one_camera):

@@ -1,10 +1,14 @@
 """Poses of several cameras in one: what is refused, and what comes of files."""
 
+import json
+
 import numpy as np
 import pytest
 
 from pipelines.errors import UsageError
 from pipelines.fuse import fuse_command, fuse_files
+from pose.bone_lengths import bone_lengths
+from pose.bone_lengths_file import read_bone_lengths, write_bone_lengths
 from pose.camera import Camera
 from pose.errors import DataError
 from pose.export import read_series, write_series
@@ -51,6 +55,20 @@ def test_smoothed_on_request(files, tmp_path):
     fuse_command(poses, cameras, tmp_path / "smooth.h5", smoothed=True)
     plain, smooth = (read_series(tmp_path / f"{name}.h5").joints for name in ("plain", "smooth"))
     assert np.abs(np.diff(smooth, axis=0)).mean() < 0.5 * np.abs(np.diff(plain, axis=0)).mean()
+
+
+def test_the_persons_own_bones_on_request(files, tmp_path):
+    _, poses, cameras = files
+    lengths = np.linspace(200, 400, 14)
+    write_bone_lengths(tmp_path / "bones.csv", lengths)
+    fuse_command(poses, cameras, tmp_path / "own.h5", smoothed=True, bone_lengths=tmp_path / "bones.csv")
+    own = read_series(tmp_path / "own.h5")
+    expected = read_bone_lengths(tmp_path / "bones.csv")
+    np.testing.assert_allclose(bone_lengths(own.joints), np.broadcast_to(expected, (N, 14)), atol=1e-9)
+    said = json.loads(own.provenance["fused_bone_lengths_mm"])
+    assert list(said.values()) == expected.tolist()
+    with pytest.raises(UsageError, match="no such file: "):
+        fuse_command(poses, cameras, tmp_path / "none.h5", bone_lengths=tmp_path / "none.csv")
 
 
 def test_all_faults_of_a_request_are_told_at_once(files, tmp_path):

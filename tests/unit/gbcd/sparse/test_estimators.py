@@ -405,3 +405,11 @@ def test_a_fitted_amplitude_scales_the_deviations(estimator, data):
     np.testing.assert_allclose(again.predict(X, return_std=True)[1], plain * np.sqrt(fitted), rtol=1e-9)
     del state["amplitude"]
     np.testing.assert_allclose(estimator.from_state(state).predict(X, return_std=True)[1], plain, rtol=1e-9)
+
+
+def test_matching_pursuit_tells_how_far_it_is(data):
+    X, Y = data
+    calls = []
+    model = MatchingPursuitGP(**GIVEN, n_regressors=5, callback=lambda *counts: calls.append(counts)).fit(X, Y)
+    assert calls == [(done, 5) for done in range(6)]
+    assert clone(model).get_params()["callback"] is model.callback

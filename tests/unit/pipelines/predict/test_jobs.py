@@ -14,6 +14,7 @@ from pipelines.model import PoseModel
 from pipelines.predict import FrameRange, choose_scene, predict_videos
 from pipelines.predict.inputs import digest
 from pipelines.progress import Silent
+from pose.bone_lengths import bone_lengths
 from pose.errors import DataError
 from pose.export import read_series
 
@@ -151,6 +152,18 @@ def test_smoothing_needs_standard_deviations_and_moves_joints_less(predict, tmp_
     assert (smooth.std <= plain.std).all()
     with pytest.raises(UsageError, match="leave out --no-std"):
         predict(film, smoothed=True)
+
+
+def test_the_persons_own_bones_on_request(predict, film, tmp_path):
+    lengths = np.linspace(200, 400, 14)
+    predict(film, bone_lengths=lengths)
+    own = read_series(tmp_path / "out/a.h5")
+    np.testing.assert_allclose(bone_lengths(own.joints), np.broadcast_to(lengths, (4, 14)))
+    said = json.loads(own.provenance["settings"])["bone_lengths_mm"]
+    assert said["pelvis-thorax"] == 200
+    assert states(predict(film, bone_lengths=lengths)) == ["kept"]
+    with pytest.raises(UsageError, match="of another model, video, setting"):
+        predict(film)
 
 
 def test_a_model_without_calibration_says_so(model, film, empty, tmp_path):

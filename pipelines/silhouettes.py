@@ -40,7 +40,7 @@ def warn_of_coverage(video: Path, n_large: int, n_seen: int) -> None:
     if n_large:
         warnings.warn(
             f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
-            f"{n_seen} frames: poses will mean little; is the background of this camera, without a person?",
+            f"{n_seen} frames: poses will mean little; a recording of the empty scene by this very camera helps",
             stacklevel=2,
         )
 

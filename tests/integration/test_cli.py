@@ -172,7 +172,7 @@ def test_a_background_of_another_camera_is_noticed(run, tree, model, tmp_path):
     code, _, err = run("predict", video, "-m", model, "-b", other, "-o", tmp_path / "out")
     assert code == 0
     assert "warning: " in err
-    assert "is the background of this camera, without a person?" in err
+    assert "a recording of the empty scene by this very camera helps" in err
 
 
 def test_ready_made_masks_serve_as_well(run, tree, model, tmp_path):

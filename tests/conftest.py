@@ -8,10 +8,10 @@ from hypothesis import settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
-# A check of a change must not depend on chance; at a desk new examples are tried every time.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# A check of a change must not depend on chance; at a desk new examples are tried every time. Tests never time anything.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
 @pytest.fixture(scope="session")

@@ -83,6 +83,7 @@ def predict_command(
             smoothed=smooth,
             overlay=overlay,
             overwrite=overwrite,
+            sources=[model, *([calibration] if calibration else [])],
         )
     print_table(summary_table(reports))
     print(f"results in {out}")

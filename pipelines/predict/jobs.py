@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pipelines.errors import UsageError
+from pipelines.files import lost_by_writing
 from pipelines.model import PoseModel
 from pipelines.predict.frames import FrameRange
 from pipelines.predict.journal import Journal
@@ -22,7 +23,7 @@ from pipelines.progress import Reporter
 from pipelines.silhouettes import is_too_large, warn_of_coverage
 from pose.camera import Camera
 from pose.errors import DataError
-from pose.export import read_hdf5
+from pose.export import metadata_path, read_hdf5
 from pose.series import PoseSeries, Quality
 from pose.smoothing import smooth
 from pose.video import probe
@@ -90,6 +91,7 @@ def predict_videos(
     smoothed: bool = False,
     overlay: bool = False,
     overwrite: bool = False,
+    sources: Sequence[Path] = (),
 ) -> list[Report]:
     """Predict every video; one that fails does not stop the others.
 
@@ -117,6 +119,8 @@ def predict_videos(
         Make a video with contour and skeleton too.
     overwrite : bool
         Replace results that are there, finished ones of the same run too.
+    sources : sequence of Path
+        Files that the model and the camera are from: no result replaces them, nor a video or a recording.
 
     Returns
     -------
@@ -135,6 +139,7 @@ def predict_videos(
     _check_names(jobs)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file, a folder is needed for the results")
+    _check_sources(jobs, [*sources, *videos, *scene.recordings])
     _check_deviations(model, with_std, smoothed)
     settings = {**frames.settings(), **scene.settings(), "std": with_std, "smooth": smoothed}
     request = _Request(
@@ -164,6 +169,13 @@ def _check_names(jobs: dict[Path, Outputs]) -> None:
         raise UsageError(
             f"several videos would write the results {', '.join(twice)}: predict them into different folders"
         )
+
+
+def _check_sources(jobs: dict[Path, Outputs], sources: Sequence[Path]) -> None:
+    targets = [path for outputs in jobs.values() for path in (*outputs.paths(), metadata_path(outputs.csv))]
+    lost = list(dict.fromkeys(map(str, lost_by_writing(targets, sources))))
+    if lost:
+        raise UsageError(f"the results would replace what they are made from, {', '.join(lost)}: choose another folder")
 
 
 def _check_outputs(jobs: dict[Path, Outputs], request: _Request) -> None:
@@ -213,6 +225,8 @@ def _count_flags(series: PoseSeries) -> dict[str, int]:
 
 def _predict(video: Path, outputs: Outputs, request: _Request) -> tuple[Literal["done", "kept"], PoseSeries]:
     provenance = request.describe(video)
+    if provenance["input_sha256"] in request.settings.get("background_sha256", ()):
+        raise DataError(f"{video}: the same is given as the empty scene, before which nobody would be seen")
     run = provenance["run"]
     kept = None if request.overwrite else kept_results(outputs, run)
     if kept is not None and (outputs.overlay.exists() or not request.overlay):

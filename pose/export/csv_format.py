@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -97,7 +98,7 @@ def write_csv_metadata(path: str | Path, series: PoseSeries, *, table: str | Non
     name = table or path.name.removesuffix("-metadata.json")
     content = {
         "@context": "http://www.w3.org/ns/csvw",
-        "url": quote(name),
+        "url": quote(os.fsencode(name)),
         "tableSchema": {"columns": [_column(column) for column in _columns(series)], "primaryKey": ["frame", "joint"]},
         "notes": [record_of(series)],
     }

@@ -89,9 +89,9 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     if not isinstance(entry, dict):
         raise DataError(f"{where}: is not an object")
     frame, time = entry.get("frame"), entry.get("time_s")
-    if type(frame) is not int or abs(frame) > _LARGEST:
+    if not isinstance(frame, int) or isinstance(frame, bool) or abs(frame) > _LARGEST:
         raise DataError(f"{where}: frame is {frame!r}, a whole number is needed")
-    if type(time) not in (int, float) or abs(time) > _LARGEST:
+    if not isinstance(time, int | float) or isinstance(time, bool) or abs(time) > _LARGEST:
         raise DataError(f"{where}: time_s is {time!r}, a number is needed")
     if "joints_mm" not in entry:
         raise DataError(f"{where}: lacks joints_mm")
@@ -101,7 +101,7 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     except (ValueError, TypeError, AttributeError) as error:
         raise DataError(f"{where}: quality is {words!r} ({error})") from error
     vectors = [_vectors(where, key, entry.get(key), len(record.skeleton)) for key in ("joints_mm", "std_mm")]
-    return frame, float(time), vectors[0], vectors[1], flags  # type: ignore[arg-type]
+    return frame, float(time), vectors[0], vectors[1], flags
 
 
 def _vectors(where: str, key: str, value: object, n_joints: int) -> NDArray[np.float64]:

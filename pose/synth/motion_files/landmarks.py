@@ -169,7 +169,8 @@ def find_landmarks(
             pelvis, chest, head, feet = _frames_of_markers(clip, points, to_z_up * scale)
     if not all(np.isfinite(turned).all() for turned in (pelvis, chest, head, feet)):
         raise DataError(
-            f"{clip.path}: with {axis} up it cannot be told which way the body faces; is the up axis (--motion-up) right?"
+            f"{clip.path}: with {axis} up it cannot be told which way the body faces; is the up axis right "
+            "(--motion-up)?"
         )
     return Landmarks(points, pelvis, chest, head, feet, frames, fit.title)
 
@@ -180,8 +181,8 @@ def _check_places(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> None
         frame = int(np.argmax(far))
         line = f", line {clip.frame_lines[frame]}" if clip.frame_lines else ""
         raise DataError(
-            f"{clip.path}{line}: in {int(far.sum())} of {len(clip)} frames, first frame {frame + 1}, a joint is more than "
-            f"{_FARTHEST / 1e6:.0f} km from the origin"
+            f"{clip.path}{line}: in {int(far.sum())} of {len(clip)} frames, first frame {frame + 1}, a joint is more "
+            f"than {_FARTHEST / 1e6:.0f} km from the origin"
         )
 
 

@@ -24,7 +24,7 @@ from pipelines.export import export_command
 from pipelines.fuse import fuse_command
 from pipelines.predict_command import predict_command
 from pipelines.progress import ConsoleReporter
-from pose.errors import DataError
+from pose.errors import DataError, UnfinishedError
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -160,6 +160,8 @@ def synth(
     with reporting() as reporter:
         try:
             synthesize_with_progress(out, reporter, request)
+        except UnfinishedError:
+            raise
         except DataError as error:  # what it reads was named in the request: only that can be wrong
             raise UsageError(str(error)) from error
     print(f"made {out};   next: pose train {out} --model model.h5")

@@ -104,7 +104,8 @@ class Features:
         if not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as held:
+            # Opened here: NumPy leaves a damaged file open.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 if str(held["key"]) != key:
                     return None
                 train, test = (Part(*(held[f"{name}_{field}"] for field in Part.__annotations__)) for name in PARTS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import shutil
 import signal
 import sys
@@ -22,7 +24,7 @@ from pipelines.export import export_command
 from pipelines.fuse import fuse_command
 from pipelines.predict_command import predict_command
 from pipelines.progress import ConsoleReporter
-from pose.errors import DataError
+from pose.errors import DataError, UnfinishedError
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -158,6 +160,8 @@ def synth(
     with reporting() as reporter:
         try:
             synthesize_with_progress(out, reporter, request)
+        except UnfinishedError:
+            raise
         except DataError as error:  # what it reads was named in the request: only that can be wrong
             raise UsageError(str(error)) from error
     print(f"made {out};   next: pose train {out} --model model.h5")
@@ -376,7 +380,11 @@ def main() -> None:
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not the terminal's
     try:
+        _check_arguments(sys.argv[1:])
         app()
     except _StoppedError as error:
         _fail(error, "stopped; the same command starts again where it can", EXIT_INTERRUPTED, debug)
@@ -393,6 +401,14 @@ def main() -> None:
     except Exception as error:
         text = f"{type(error).__name__}: {error} (a fault of this program; --debug shows where)"
         _fail(error, text, EXIT_FAILURE, debug)
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """An empty path would mean the current folder."""
+    for place, argument in enumerate(arguments):
+        if not argument or re.fullmatch("--[a-z-]+=", argument):
+            before = f" after {arguments[place - 1]}" if place and not argument else f" {argument}"
+            raise UsageError(f"the argument{before.rstrip()} is empty; is a variable of the shell not set?")
 
 
 class _StoppedError(BaseException):

@@ -12,7 +12,7 @@ from pipelines.console import reporting
 from pipelines.errors import UsageError
 from pipelines.progress import Reporter
 from pose.errors import DataError
-from pose.export import FORMATS, metadata_path, read_series, write_series
+from pose.export import FORMATS, RATES, metadata_path, read_series, write_series
 
 _NAMES = tuple(dict.fromkeys(suffix[1:] for suffix in FORMATS if suffix != ".hdf5"))
 AXES = ("native", "y-up")
@@ -86,14 +86,14 @@ def export_files(
             except OSError as error:
                 raise DataError(f"{target.parent}: the folder cannot be made ({error.strerror or error})") from error
             series = read_series(source)
-            write_series(target, series, axes=axes, rate=rate)
+            n_frames = write_series(target, series, axes=axes, rate=rate)
         except DataError as error:
             text = str(error)
             # What cannot be written is named by its target alone.
             faults.append(text if str(source) in text else f"{source}: {text}")
             reporter.fault(faults[-1])
             continue
-        reporter.say(f"{source} -> {target}: {len(series.frame)} frames of {len(series.skeleton)} joints")
+        reporter.say(f"{source} -> {target}: {n_frames} frames of {len(series.skeleton)} joints")
     return faults
 
 
@@ -121,8 +121,8 @@ def _check(jobs: dict[Path, Path], axes: str | None, rate: float | None, overwri
     faults = []
     if axes is not None and axes not in AXES:
         faults.append(f"--axes {axes}: there are {', '.join(AXES)}")
-    if rate is not None and not 0 < rate < float("inf"):
-        faults.append(f"--rate {rate:g}: must be a positive number")
+    if rate is not None and not RATES[0] <= rate <= RATES[1]:
+        faults.append(f"--rate {rate:g}: {RATES[0]:g} to {RATES[1]:g} frames a second")
     missing = [str(source) for source in jobs if not source.is_file()]
     if missing:
         faults.append(f"no such file: {', '.join(missing)}")

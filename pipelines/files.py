@@ -1,5 +1,5 @@
-"""Files that are whole or not there: the rule of `pose.files` holds for every result."""
+"""Files that are whole or not there, and no input is lost: the rules of `pose.files` hold for every result."""
 
-from pose.files import atomic_path
+from pose.files import atomic_path, is_pipe_or_device, lost_by_writing
 
-__all__ = ["atomic_path"]
+__all__ = ["atomic_path", "is_pipe_or_device", "lost_by_writing"]

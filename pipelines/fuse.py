@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +12,12 @@ from typing import Annotated
 import typer
 
 from pipelines.errors import UsageError
+from pipelines.files import lost_by_writing
 from pose.bone_lengths import with_bone_lengths
 from pose.bone_lengths_file import bone_names, read_bone_lengths
 from pose.camera_file import read_camera
 from pose.errors import DataError
-from pose.export import FORMATS, read_series, write_series
+from pose.export import FORMATS, metadata_path, read_series, write_series
 from pose.fusion import View, fuse
 from pose.series import PoseSeries
 from pose.smoothing import smooth
@@ -103,10 +105,17 @@ def _check(
         faults.append(f"{len(inputs)} files of poses need as many --calibration, found {len(calibrations)}")
     if delays and len(delays) != len(inputs):
         faults.append(f"{len(inputs)} files of poses need as many --delay or none, found {len(delays)}")
+    wrong = [f"{seconds:g}" for seconds in delays or () if not math.isfinite(seconds)]
+    if wrong:
+        faults.append(f"--delay {', '.join(wrong)}: seconds are needed")
     if out.suffix.lower() not in FORMATS:
         faults.append(f"{out}: the name must end in {', '.join(FORMATS)}")
     elif not out.parent.is_dir():
         faults.append(f"{out}: its folder does not exist; make it first")
+    elif lost_by_writing([out, metadata_path(out)], needed):
+        faults.append(f"{out}: would replace what it is made from; name another")
+    elif out.is_dir():
+        faults.append(f"{out}: is a folder, a file name is needed")
     elif out.exists() and not overwrite:
         faults.append(f"{out}: is there already; --overwrite replaces it")
     if faults:

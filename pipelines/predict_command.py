@@ -90,6 +90,7 @@ def predict_command(
             bone_lengths=lengths,
             overlay=overlay,
             overwrite=overwrite,
+            sources=[model, *([calibration] if calibration else [])],
         )
     print_table(summary_table(reports))
     print(f"results in {out}")

@@ -33,6 +33,8 @@ from pose.skeleton import Skeleton
 
 FORMAT = "pose-model"
 VERSION = 1
+#: No number of a model comes near it; beyond, poses would be noise or overflow.
+_LARGEST = 1e15
 #: What `pose info` shows.
 SUMMARY: dict[str, type | tuple[type, ...]] = {
     "software": str,
@@ -152,14 +154,7 @@ def _read(file: Any) -> PoseModel:
     if wrong:
         raise ValueError(f"the summary lacks {', '.join(wrong)}")
     for name, state in (("gp", gp), ("mpgp", mpgp)):
-        if state["flat"] or not (np.isfinite(state["noise"]) and state["noise"] > 0):
-            raise ValueError(f"{name} has a noise or a shape that no training gives")
-        if not (state["y_scale"] > 0).all():
-            raise ValueError(f"{name}/y_scale must be positive")
-        if not (state.get("x_scale", np.ones(1)) > 0).all():
-            raise ValueError(f"{name}/x_scale must be positive")
-        if not (state.get("amplitude", np.ones(1)) > 0).all():
-            raise ValueError(f"{name}/amplitude must be positive")
+        _expect_hyperparameters(name, state, n_words)
     return PoseModel(
         config,
         HistoSC.from_codebook(
@@ -203,11 +198,25 @@ def _expect_tree(skeleton: Skeleton) -> None:
         raise ValueError("a joint's parent does not stand before it in the skeleton")
 
 
+def _expect_hyperparameters(name: str, state: dict[str, Any], n_words: int) -> None:
+    if state["flat"] or not 0 < state["noise"] <= _LARGEST:
+        raise ValueError(f"{name} has a noise or a shape that no training gives")
+    gamma = np.asarray(state["gamma"])
+    if gamma.shape not in ((), (n_words,)) or not ((gamma >= 0) & (gamma <= _LARGEST)).all():
+        raise ValueError(f"{name} has a gamma that no training gives")
+    if not (state["y_scale"] > 0).all():
+        raise ValueError(f"{name}/y_scale must be positive")
+    if not (state.get("x_scale", np.ones(1)) > 0).all():
+        raise ValueError(f"{name}/x_scale must be positive")
+    if not (state.get("amplitude", np.ones(1)) > 0).all():
+        raise ValueError(f"{name}/amplitude must be positive")
+
+
 def _expect(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
-        raise ValueError(f"{name} holds something else than finite numbers")
+    if array.dtype.kind != "f" or not (np.abs(array) <= _LARGEST).all():
+        raise ValueError(f"{name} holds something else than finite numbers of a size that there is")
 
 
 def _write_state(group: Any, state: dict[str, Any]) -> None:

@@ -3,3 +3,10 @@
 
 class DataError(ValueError):
     """A file or folder does not hold what it should; the message names it, the fault and the place."""
+
+
+class UnfinishedError(DataError):
+    """Work that was asked for rightly and could not be finished, as on a full disk.
+
+    The message says what is left and how to go on.
+    """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,3 +28,14 @@ def atomic_path(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def lost_by_writing(targets: Iterable[Path], sources: Iterable[Path]) -> list[Path]:
+    """The files of `sources` that would be replaced by results written to `targets`, under whatever name."""
+    there = [target for target in targets if target.exists()]
+    return [source for source in sources if source.exists() and any(source.samefile(target) for target in there)]
+
+
+def is_pipe_or_device(path: Path) -> bool:
+    """Whether it is there and neither file nor folder: it could be read once or never ends, and we read twice."""
+    return path.exists() and not path.is_file() and not path.is_dir()

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pose._avi_frames import whole_frames
 from pose._timed_frames import timed_frames
 from pose.errors import DataError
+from pose.files import is_pipe_or_device
 from pose.silhouette import as_mask
 
 Image = NDArray[np.uint8]
@@ -280,6 +281,8 @@ def _same_shape(image: Image, shape: tuple[int, ...] | None, where: str) -> tupl
 def _open(path: Path) -> av.container.InputContainer:
     if not path.exists():
         raise DataError(f"{path}: no such video")
+    if is_pipe_or_device(path):
+        raise DataError(f"{path}: is a pipe or a device, save it as a file first")
     try:
         container = av.open(_address(path))
     except (av.FFmpegError, OSError) as error:

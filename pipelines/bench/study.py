@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -40,6 +41,15 @@ def fingerprint(tree: Path) -> str:
             path = Path(folder) / name
             digest.update(f"{path.relative_to(tree).as_posix()} {path.stat().st_size}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def _read_stage(path: Path) -> dict[str, Any]:
+    """What a stage kept; nothing where it kept nothing or the file is damaged: the stage is done again."""
+    try:
+        held = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +100,18 @@ class Features:
 
     @classmethod
     def load(cls, path: Path, key: str) -> Self | None:
-        """Read what `save` wrote; None where there is nothing, or of another study."""
+        """Read what `save` wrote; None where there is nothing, or of another study, or it is damaged."""
         if not path.is_file():
             return None
-        with np.load(path, allow_pickle=False) as held:
-            if str(held["key"]) != key:
-                return None
-            train, test = (Part(*(held[f"{name}_{field}"] for field in Part.__annotations__)) for name in PARTS)
-            return cls(train, test, int(held["n_words"]))
+        try:
+            # Opened here: NumPy leaves a damaged file open.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+                if str(held["key"]) != key:
+                    return None
+                train, test = (Part(*(held[f"{name}_{field}"] for field in Part.__annotations__)) for name in PARTS)
+                return cls(train, test, int(held["n_words"]))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
 
 
 @dataclass(frozen=True)
@@ -180,7 +194,7 @@ class Study:
     def kernel(self, name: str) -> tuple[SquaredExponential, float]:
         """The kernel and noise of this name, fitted if the folder has none."""
         path = self.folder / f"{name}.json"
-        held = json.loads(path.read_text()) if path.is_file() else {}
+        held = _read_stage(path)
         if held.get("key") != self.key:
             held = self.fit_kernel(name, self.features().train) | {"key": self.key}
             with atomic_path(path) as temporary:

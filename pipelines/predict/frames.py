@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import UsageError
+from pose.export import RATES
 from pose.video import VideoFrame, read_frames, read_masks
 
 
@@ -41,8 +42,8 @@ class FrameRange:
             faults.append(f"--stop {self.stop}: must be larger than --start {self.start}")
         if self.stride < 1:
             faults.append(f"--stride {self.stride}: must be at least 1")
-        if self.still_rate is not None and not 0 < self.still_rate < float("inf"):
-            faults.append(f"--rate {self.still_rate:g}: must be positive")
+        if self.still_rate is not None and not RATES[0] <= self.still_rate <= RATES[1]:
+            faults.append(f"--rate {self.still_rate:g}: {RATES[0]:g} to {RATES[1]:g} frames a second")
         if faults:
             raise UsageError("; ".join(faults))
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipelines.errors import UsageError
+from pipelines.files import is_pipe_or_device
 from pose.video import STILL_SUFFIXES, holds_stills, is_video, list_stills
 
 OVERLAY_ENDING = "_overlay.mp4"
+NO_FILE = "is a pipe or a device, save it as a file first"
 
 
 def expand(arguments: Sequence[str | Path]) -> list[Path]:
@@ -34,6 +36,7 @@ def expand(arguments: Sequence[str | Path]) -> list[Path]:
         paths = [Path(argument)] if Path(argument).exists() else _matches(argument)
         if not paths:
             missing.append(argument)
+        faults += [f"{path}: {NO_FILE}" for path in paths if is_pipe_or_device(path)]
         for path in paths:
             try:
                 found |= {part.absolute(): part for part in (_within(path) if path.is_dir() else [path])}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
+from pipelines.files import lost_by_writing
 from pipelines.model import PoseModel
 from pipelines.predict.frames import FrameRange
 from pipelines.predict.journal import Journal
@@ -25,7 +26,7 @@ from pose.bone_lengths import with_bone_lengths
 from pose.bone_lengths_file import bone_names
 from pose.camera import Camera
 from pose.errors import DataError
-from pose.export import read_hdf5
+from pose.export import metadata_path, read_hdf5
 from pose.series import PoseSeries, Quality
 from pose.smoothing import smooth
 from pose.video import probe
@@ -95,6 +96,7 @@ def predict_videos(
     bone_lengths: NDArray[np.float64] | None = None,
     overlay: bool = False,
     overwrite: bool = False,
+    sources: Sequence[Path] = (),
 ) -> list[Report]:
     """Predict every video; one that fails does not stop the others.
 
@@ -125,6 +127,8 @@ def predict_videos(
         Make a video with contour and skeleton too.
     overwrite : bool
         Replace results that are there, finished ones of the same run too.
+    sources : sequence of Path
+        Files that the model and the camera are from: no result replaces them, nor a video or a recording.
 
     Returns
     -------
@@ -143,6 +147,7 @@ def predict_videos(
     _check_names(jobs)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file, a folder is needed for the results")
+    _check_sources(jobs, [*sources, *videos, *scene.recordings])
     _check_deviations(model, with_std, smoothed)
     settings = {**frames.settings(), **scene.settings(), "std": with_std, "smooth": smoothed}
     if bone_lengths is not None:
@@ -185,6 +190,13 @@ def _check_names(jobs: dict[Path, Outputs]) -> None:
         raise UsageError(
             f"several videos would write the results {', '.join(twice)}: predict them into different folders"
         )
+
+
+def _check_sources(jobs: dict[Path, Outputs], sources: Sequence[Path]) -> None:
+    targets = [path for outputs in jobs.values() for path in (*outputs.paths(), metadata_path(outputs.csv))]
+    lost = list(dict.fromkeys(map(str, lost_by_writing(targets, sources))))
+    if lost:
+        raise UsageError(f"the results would replace what they are made from, {', '.join(lost)}: choose another folder")
 
 
 def _check_outputs(jobs: dict[Path, Outputs], request: _Request) -> None:
@@ -234,6 +246,8 @@ def _count_flags(series: PoseSeries) -> dict[str, int]:
 
 def _predict(video: Path, outputs: Outputs, request: _Request) -> tuple[Literal["done", "kept"], PoseSeries]:
     provenance = request.describe(video)
+    if provenance["input_sha256"] in request.settings.get("background_sha256", ()):
+        raise DataError(f"{video}: the same is given as the empty scene, before which nobody would be seen")
     run = provenance["run"]
     kept = None if request.overwrite else kept_results(outputs, run)
     if kept is not None and (outputs.overlay.exists() or not request.overlay):

@@ -54,6 +54,7 @@ def describe_run(
     }
     run = hashlib.sha256(json.dumps(provenance, sort_keys=True).encode()).hexdigest()
     names = {"model": model_name, "input": video.absolute().name, "background": background}
+    names = {key: name.encode(errors="backslashreplace").decode() for key, name in names.items()}
     return {**names, **provenance, "run": run}
 
 

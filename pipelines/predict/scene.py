@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pipelines.config import Config
 from pipelines.errors import UsageError
-from pipelines.predict.inputs import digest
+from pipelines.files import is_pipe_or_device
+from pipelines.predict.inputs import NO_FILE, digest
 from pipelines.silhouettes import fit_background, fit_frames
 from pose.background_models import BackgroundModel, RunningBackground
 from pose.errors import DataError
@@ -36,6 +37,10 @@ class Scene(Protocol):
     @property
     def title(self) -> str:
         """What it is, for people."""
+
+    @property
+    def recordings(self) -> Sequence[Path]:
+        """The files that it is learnt from, beside the videos themselves."""
 
     def prepare(self, config: Config) -> None:
         """Do what is done once for all videos."""
@@ -82,6 +87,7 @@ class FirstSeconds:
     """The video itself begins with the empty scene."""
 
     seconds: float
+    recordings: ClassVar[tuple[Path, ...]] = ()
     ready: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
 
@@ -109,6 +115,7 @@ class RunningScene:
     """No empty scene is known: it is learnt along."""
 
     title: str
+    recordings: ClassVar[tuple[Path, ...]] = ()
     ready: ClassVar[bool] = False
     in_order: ClassVar[bool] = True
 
@@ -130,6 +137,7 @@ class ReadyMasks:
     """The inputs are silhouettes."""
 
     title: ClassVar[str] = "none: ready-made masks"
+    recordings: ClassVar[tuple[Path, ...]] = ()
     ready: ClassVar[bool] = True
     in_order: ClassVar[bool] = False
 
@@ -188,6 +196,9 @@ def choose_scene(backgrounds: Sequence[str | Path] = (), seconds: float | None =
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise UsageError(f"no such file: {', '.join(missing)}")
+    strange = [str(path) for path in paths if is_pipe_or_device(path)]
+    if strange:
+        raise UsageError(f"--background {', '.join(strange)}: {NO_FILE}")
     return EmptyScene(paths)
 
 

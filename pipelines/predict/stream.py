@@ -15,6 +15,7 @@ from pipelines.predict.frames import FrameRange
 from pipelines.predict.scene import Examine, Scene
 from pipelines.predict.workers import n_cores, ordered_map, worker_pool
 from pose import EmptySilhouetteError
+from pose.errors import DataError
 from pose.series import Quality
 from pose.silhouette import Silhouette
 from pose.video import VideoFrame
@@ -103,7 +104,7 @@ def stream(
     with worker_pool() as pool:
         # Pictures are large: few of them wait. A batch of what is left of them is small.
         observed = ordered_map(pool, observe, looked_at, 3 * n_cores())
-        yield from ordered_map(pool, lambda batch: _regress(batch, model, with_std), _batches(observed), 2)
+        yield from ordered_map(pool, lambda batch: _regress(video, batch, model, with_std), _batches(observed), 2)
 
 
 def _look(
@@ -136,13 +137,17 @@ def _batches(observed: Iterable[_Observed]) -> Iterator[list[_Observed]]:
         yield batch
 
 
-def _regress(batch: list[_Observed], model: PoseModel, with_std: bool) -> list[FramePose]:
+def _regress(video: Path, batch: list[_Observed], model: PoseModel, with_std: bool) -> list[FramePose]:
     """The poses of a batch."""
     shape = (len(model.skeleton), 3)
     histograms = [observed.histogram for observed in batch if observed.histogram is not None]
     rows = np.stack(histograms) if histograms else np.empty((0, model.histosc.codebook_.n_words_))
     joints = model.predict_mean(rows) if histograms else np.empty((0, *shape))
     stds, unlike = model.standard_deviations(rows) if with_std and histograms else (np.empty((0, *shape)), None)
+    if not np.isfinite(joints).all() or (with_std and not np.isfinite(stds).all()):
+        raise DataError(
+            f"{video}, frame {batch[0].frame} or soon after: the model gives no finite pose; is it damaged?"
+        )
     nowhere = np.full(shape, np.nan)
     poses = []
     row = 0

@@ -6,9 +6,11 @@
 from pose.export.csv_format import metadata_path, read_csv, write_csv, write_csv_metadata
 from pose.export.formats import FORMATS, SeriesWriter, read_series, write_series
 from pose.export.hdf5_format import read_hdf5, write_hdf5
+from pose.export.timing import RATES
 
 __all__ = [
     "FORMATS",
+    "RATES",
     "SeriesWriter",
     "metadata_path",
     "read_csv",

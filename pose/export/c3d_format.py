@@ -49,6 +49,8 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     """
     import ezc3d
 
+    from pose.humaneva.c3d import write_whole
+
     where = Path(path) if name is None else Path(path).with_name(name)
     rate = regular_rate(where, series) if rate is None else rate
     n, names = len(series.frame), list(series.skeleton.names)
@@ -76,7 +78,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
         analog["RATE"]["value"], analog["LABELS"]["value"] = [rate], list(channels)
         analog["UNITS"]["value"] = [UNIT if "_std_" in label else "" for label in channels]
         file["data"]["analogs"] = np.stack(list(channels.values()))[None]
-    file.write(str(path))
+    write_whole(file, Path(path))
 
 
 def _channels(series: PoseSeries) -> dict[str, NDArray[np.float64]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
-from pose.export.record import Record, as_record, checked_series, known_skeleton, record_of
+from pose.export.record import Record, as_record, checked_series, known_skeleton, parse_json, record_of
 from pose.series import PoseSeries, quality_of_words, quality_words
 
 _KEYS = ("frame", "time_s", "joint")
@@ -104,7 +105,7 @@ def write_csv_metadata(path: str | Path, series: PoseSeries, *, table: str | Non
     name = table or path.name.removesuffix("-metadata.json")
     content = {
         "@context": "http://www.w3.org/ns/csvw",
-        "url": quote(name),
+        "url": quote(os.fsencode(name)),
         "tableSchema": {"columns": [_column(column) for column in _columns(series)], "primaryKey": ["frame", "joint"]},
         "notes": [record_of(series)],
     }
@@ -166,7 +167,7 @@ def _read_table(path: Path, rows: Any) -> dict[str, NDArray[Any]]:
                 texts = columns[column]
                 try:
                     parts[name].append(_convert(name, texts))
-                except ValueError as error:
+                except (ValueError, OverflowError) as error:
                     raise DataError(_first_wrong(path, name, texts, lines)) from error
     except csv.Error as error:
         raise DataError(f"{path}, line {rows.line_num}: is not a CSV file ({error})") from error
@@ -182,6 +183,10 @@ def _find_columns(path: Path, header: list[str]) -> dict[str, int]:
     faults = [f"lacks the columns {', '.join(missing)}"] * bool(missing)
     faults += [f"has the columns {', '.join(twice)} twice"] * bool(twice)
     if faults:
+        mark = next((mark for mark in ";\t" if mark in header[0]), None) if len(header) == 1 else None
+        if mark:
+            name = "semicolons" if mark == ";" else "tabs"
+            raise DataError(f"{path}: its columns are parted by {name}: save it with commas, and points in the numbers")
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise DataError(f"{path}: {'; '.join(faults)} (its columns: {shown})")
     return {name: names.index(name) for name in wanted}
@@ -202,12 +207,12 @@ def _batches(path: Path, rows: Any, width: int) -> Iterator[tuple[list[int], lis
 
 def _convert(name: str, texts: Sequence[str]) -> NDArray[Any]:
     if name == "joint":
-        return np.array(texts, dtype=np.str_)
+        return np.array([text.strip() for text in texts], dtype=np.str_)
     if name == "frame":
         return np.array([int(text) for text in texts], dtype=np.int64)
     if name == _QUALITY:
-        return np.array([_flags_of(text) for text in texts], dtype=np.int64)
-    return np.array([float(text) if text else np.nan for text in texts], dtype=np.float64)
+        return np.array([_flags_of(text.strip()) for text in texts], dtype=np.int64)
+    return np.array([float(text) if text.strip() else np.nan for text in texts], dtype=np.float64)
 
 
 @cache
@@ -219,7 +224,7 @@ def _first_wrong(path: Path, name: str, texts: Sequence[str], lines: list[int]) 
     for line, text in zip(lines, texts, strict=True):
         try:
             _convert(name, [text])
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             wanted = {"frame": "a whole number is needed", _QUALITY: str(error)}.get(name, "a number is needed")
             return f"{path}, line {line}, column {name}: found {text!r}, {wanted}"
     raise AssertionError("no text is wrong on its own")
@@ -236,7 +241,7 @@ def _record(path: Path, names: list[str]) -> Record:
         )
         return Record(skeleton, "camera")
     try:
-        content = json.loads(beside.read_text(encoding="utf-8"))
+        content = parse_json(beside.read_text(encoding="utf-8-sig"))
         notes = content["notes"][0]
     except (ValueError, LookupError, TypeError) as error:
         raise DataError(f"{beside}: is not the metadata of a table of poses ({error})") from error

@@ -91,7 +91,7 @@ def read_series(path: str | Path) -> PoseSeries:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = None, rate: float | None = None) -> None:
+def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = None, rate: float | None = None) -> int:
     """Write poses in the format that the suffix names; the file appears whole or not at all.
 
     Parameters
@@ -103,6 +103,11 @@ def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = Non
         reads, and the series' axes for all others.
     rate : float, optional
         Interpolate to so many frames per second first; TRC and C3D need it where frames do not follow evenly.
+
+    Returns
+    -------
+    int
+        Frames in the file.
 
     Raises
     ------
@@ -127,6 +132,7 @@ def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = Non
     elif form.write is not None:
         with atomic_path(path) as temporary:
             form.write(temporary, series, rate, path.name)
+    return len(series.frame)
 
 
 class SeriesWriter:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pose.errors import DataError
-from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, checked_series, record_of
+from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, checked_series, parse_json, record_of
 from pose.series import PoseSeries, Quality
 
 # h5py is imported in the functions that need it, to keep it out of `import pose`.
@@ -177,7 +177,7 @@ def read_hdf5(path: str | Path) -> PoseSeries:
                 "version": VERSION,
                 "unit": attributes.get("unit"),
                 "axes": attributes.get("axes"),
-                "joints": json.loads(attributes["names"]),
+                "joints": parse_json(attributes["names"]),
                 "parents": np.asarray(attributes["parents"]).tolist(),
                 "provenance": {key: str(value) for key, value in file.attrs.items() if key not in _OWN},
             }

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
-from pose.export.record import Record, as_record, checked_series, record_of
+from pose.export.record import Record, as_record, checked_series, parse_json, record_of
 from pose.series import PoseSeries, quality_of_words, quality_words
 
 _DECIMALS = 3  # a micrometre
+_LARGEST = 2**53  # a frame or time: all whole numbers up to here are floats, too
 
 
 def write_json(path: str | Path, series: PoseSeries) -> None:
@@ -53,7 +54,7 @@ def read_json(path: str | Path) -> PoseSeries:
     """
     path = Path(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start})") from error
     except ValueError as error:
@@ -88,9 +89,9 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     if not isinstance(entry, dict):
         raise DataError(f"{where}: is not an object")
     frame, time = entry.get("frame"), entry.get("time_s")
-    if type(frame) is not int:
+    if not isinstance(frame, int) or isinstance(frame, bool) or abs(frame) > _LARGEST:
         raise DataError(f"{where}: frame is {frame!r}, a whole number is needed")
-    if type(time) not in (int, float):
+    if not isinstance(time, int | float) or isinstance(time, bool) or abs(time) > _LARGEST:
         raise DataError(f"{where}: time_s is {time!r}, a number is needed")
     if "joints_mm" not in entry:
         raise DataError(f"{where}: lacks joints_mm")
@@ -100,7 +101,7 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     except (ValueError, TypeError, AttributeError) as error:
         raise DataError(f"{where}: quality is {words!r} ({error})") from error
     vectors = [_vectors(where, key, entry.get(key), len(record.skeleton)) for key in ("joints_mm", "std_mm")]
-    return frame, float(time), vectors[0], vectors[1], flags  # type: ignore[arg-type]
+    return frame, float(time), vectors[0], vectors[1], flags
 
 
 def _vectors(where: str, key: str, value: object, n_joints: int) -> NDArray[np.float64]:
@@ -108,7 +109,7 @@ def _vectors(where: str, key: str, value: object, n_joints: int) -> NDArray[np.f
         return np.full((n_joints, 3), np.nan)
     try:
         vectors = np.array(value, dtype=np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         vectors = np.empty(0)
     if vectors.shape != (n_joints, 3):
         raise DataError(f"{where}: {key} is not a list of {n_joints} times 3 numbers, or null")

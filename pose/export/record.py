@@ -36,11 +36,11 @@ def record_of(series: PoseSeries) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the axes are none that files know, or a joint's name would break a file.
+        If the axes are none that files know, or a joint's name or the provenance would break a file.
     """
     if series.axes not in MEANING:
         raise ValueError(f"there are no axes {series.axes!r}: {', '.join(MEANING)}")
-    fault = _name_fault(list(series.skeleton.names))
+    fault = _name_fault(list(series.skeleton.names)) or _provenance_fault(series.provenance)
     if fault:
         raise ValueError(fault)
     return {
@@ -65,10 +65,18 @@ def parse_record(where: object, text: str | bytes) -> Record:
         If it is no record, or of a later version.
     """
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError as error:
         raise DataError(f"{where}: what it says about its poses is damaged ({error})") from error
     return as_record(where, content)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """`json.loads`, whose ValueError also tells of brackets too deep for Python's stack."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("its brackets are nested too deeply") from error
 
 
 def as_record(where: object, content: object) -> Record:
@@ -77,15 +85,18 @@ def as_record(where: object, content: object) -> Record:
         raise DataError(f"{where}: holds no poses that this software wrote (no format {FORMAT!r})")
     check_version(where, content.get("version"))
     faults = []
-    if content.get("unit") != UNIT:
-        faults.append(f"the unit is {content.get('unit')!r}, {UNIT!r} is known")
-    axes, names, parents = content.get("axes"), content.get("joints"), content.get("parents")
-    if axes not in MEANING:
+    unit, axes = content.get("unit"), content.get("axes")  # of HDF5 these may be arrays
+    names, parents = content.get("joints"), content.get("parents")
+    if not isinstance(unit, str) or unit != UNIT:
+        faults.append(f"the unit is {unit!r}, {UNIT!r} is known")
+    if not isinstance(axes, str) or axes not in MEANING:
         faults.append(f"the axes are {axes!r}, there are {', '.join(MEANING)}")
     faults += _skeleton_faults(names, parents)
     provenance = content.get("provenance", {})
     if not isinstance(provenance, dict) or not all(isinstance(value, str) for value in provenance.values()):
         faults.append("the provenance is not text by name")
+    elif fault := _provenance_fault(provenance):
+        faults.append(fault)
     if faults:
         raise DataError(f"{where}: {'; '.join(faults)}")
     return Record(Skeleton(tuple(names), tuple(parents)), str(axes), provenance, content)  # type: ignore[arg-type]
@@ -146,23 +157,44 @@ def _name_fault(names: list[str]) -> str:
     return f"names of joints must be text of one line, found {', '.join(map(repr, unusable))}" if unusable else ""
 
 
+def _provenance_fault(provenance: Mapping[str, str]) -> str:
+    """What some format cannot hold: HDF5 has no empty names and no NUL, and all are UTF-8."""
+    wrong = [repr(name) for name, text in provenance.items() if not _is_storable(name, text)]
+    return f"the provenance has names or texts that files cannot hold: {', '.join(wrong)}" if wrong else ""
+
+
+def _is_storable(name: str, text: str) -> bool:
+    try:
+        (name + text).encode()
+    except UnicodeEncodeError:
+        return False
+    return bool(name) and "\0" not in name + text
+
+
 def checked_series(
     where: object,
     record: Record,
-    frame: NDArray[np.int64],
-    time: NDArray[np.float64],
-    joints: NDArray[np.float64],
-    std: NDArray[np.float64] | None = None,
-    quality: NDArray[np.int64] | None = None,
+    frame: NDArray[Any],
+    time: NDArray[Any],
+    joints: NDArray[Any],
+    std: NDArray[Any] | None = None,
+    quality: NDArray[Any] | None = None,
 ) -> PoseSeries:
     """A series of what a file held.
 
     Raises
     ------
     DataError
-        If frames or times do not ascend, a frame has some of its joints only, or a number cannot be; all at once, each
-        with the first frame that has it.
+        If an array holds something else than its numbers, frames or times do not ascend, a frame has some of its joints
+        only, or a number cannot be; all at once, each with the first frame that has it.
     """
+    arrays = {"frame": frame, "time": time, "joints": joints, "std": std, "quality": quality}
+    wrong = [name for name, array in arrays.items() if array is not None and not _is_of_kind(name, array)]
+    if wrong:
+        raise DataError(f"{where}: the arrays {', '.join(wrong)} do not hold numbers of the right kind")
+    frame, time, joints = frame.astype(np.int64), time.astype(np.float64), joints.astype(np.float64)
+    std = None if std is None else std.astype(np.float64)
+    quality = None if quality is None else quality.astype(np.int64)
     try:
         series = PoseSeries(frame, time, joints, record.skeleton, record.axes, record.provenance, std, quality)
     except ValueError as error:
@@ -190,6 +222,15 @@ def checked_series(
     if faults:
         raise DataError(f"{where}: {'; '.join(faults)}")
     return series
+
+
+def _is_of_kind(name: str, array: object) -> bool:
+    """Whether it is an array of whole numbers that int64 holds, or of real ones; HDF5 may have anything there."""
+    if not isinstance(array, np.ndarray):
+        return False
+    if name not in ("frame", "quality"):
+        return array.dtype.kind in "fiu"
+    return array.dtype.kind in "iu" and bool((array <= np.iinfo(np.int64).max).all())
 
 
 def _first(frame: NDArray[np.int64], wrong: NDArray[np.bool_], what: str) -> str:

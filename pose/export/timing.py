@@ -15,6 +15,9 @@ FloatArray = NDArray[np.float64]
 _MICROSECOND = 2e-6  # s: what CSV and TRC round to, at both ends of an interval
 _TICK = 1e-3  # s: containers such as Matroska round times to milliseconds, both of an interval's ends
 _LONGEST_GAP = 0.25  # s that may be bridged: half a step of walking, more would be invented
+#: Frames per second that there can be: files keep times to the microsecond.
+RATES = (1e-3, 1e5)
+_MOST_FRAMES = 5_000_000  # that are made: a day at 60 frames/s
 _EXACT = 1e-6  # of an interval: a frame that is met, not interpolated
 
 
@@ -65,18 +68,22 @@ def resample(series: PoseSeries, rate: float) -> PoseSeries:
     Raises
     ------
     ValueError
-        If the rate is not positive.
+        If the rate is not within `RATES`.
     DataError
-        If the times do not ascend.
+        If the times do not ascend, or there would be too many frames.
     """
-    if not (np.isfinite(rate) and rate > 0):
-        raise ValueError(f"frames per second must be positive, found {rate:g}")
+    if not RATES[0] <= rate <= RATES[1]:
+        raise ValueError(f"frames per second must be {RATES[0]:g} to {RATES[1]:g}, found {rate:g}")
     old, n = series.time, len(series.time)
     if (np.diff(old) <= 0).any():
         row = int(np.flatnonzero(np.diff(old) <= 0)[0]) + 1
         raise DataError(f"frame {series.frame[row]} has no later time than the one before it: cannot be resampled")
     if n == 0:
         return series
+    if (old[-1] - old[0]) * rate > _MOST_FRAMES:
+        raise DataError(
+            f"{old[-1] - old[0]:.4g} s at {rate:g} frames/s are more than {_MOST_FRAMES} frames: lower the rate"
+        )
     new = old[0] + np.arange(int((old[-1] - old[0]) * rate + _EXACT) + 1) / rate
     after = np.clip(np.searchsorted(old, new - _EXACT / rate), 0, n - 1)
     before = np.maximum(after - 1, 0)

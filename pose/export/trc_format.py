@@ -22,6 +22,7 @@ from pose.series import PoseSeries
 _KEYS = "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames".split()
 _MM_IN = {"mm": 1.0, "m": 1000.0}
 _HEADER_LINES = 5
+_MOST_DIGITS = 9  # of a count
 _DECIMALS = 5  # of a mm: a text of it read as a float is the same float32
 
 
@@ -84,7 +85,7 @@ def read_trc(path: str | Path) -> PoseSeries:
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start})") from error
     if not lines or not lines[0].startswith("PathFileType"):
@@ -109,7 +110,7 @@ def _header(path: Path, keys: str, values: str) -> dict[str, str]:
     header = dict(zip(keys.split("\t"), values.split("\t"), strict=False))
     faults = [f"lacks {key}" for key in ("NumFrames", "NumMarkers", "Units") if not header.get(key)]
     for key in ("NumFrames", "NumMarkers"):
-        if header.get(key) and not header[key].isdecimal():
+        if header.get(key) and not (header[key].isdecimal() and len(header[key]) <= _MOST_DIGITS):
             faults.append(f"{key} is {header[key]!r}, a whole number is needed")
     if header.get("Units") and header["Units"] not in _MM_IN:
         faults.append(f"the unit is {header['Units']!r}, there are {', '.join(_MM_IN)}")
@@ -144,9 +145,9 @@ def _rows(
         if len(cells) != width:
             raise DataError(f"{path}, line {number}: has {len(cells)} fields, {width} are needed; is it truncated?")
         try:
-            frames.append(int(cells[0]))
+            frames.append(int(np.int64(int(cells[0]))))
             numbers.append([float(cell) if cell.strip() else math.nan for cell in cells[1:]])
-        except ValueError:
+        except (ValueError, OverflowError):
             _name_wrong_cell(path, number, columns, cells)
     values = np.array(numbers, dtype=np.float64).reshape(-1, width - 1)
     return np.array(frames, dtype=np.int64), values[:, 0], values[:, 1:]
@@ -155,7 +156,7 @@ def _rows(
 def _name_wrong_cell(path: Path, number: int, columns: list[str], cells: list[str]) -> NoReturn:
     for column, cell in zip(columns, cells, strict=True):
         try:
-            int(cell) if column == "Frame#" else float(cell or "nan")
-        except ValueError as error:
+            np.int64(int(cell)) if column == "Frame#" else float(cell.strip() or "nan")
+        except (ValueError, OverflowError) as error:
             raise DataError(f"{path}, line {number}, column {column}: found {cell!r}, a number is needed") from error
     raise AssertionError("no cell is wrong on its own")

@@ -6,9 +6,11 @@ truncated file; a marker file needs no more than its parameters and one array.
 
 from __future__ import annotations
 
+import errno
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,3 +204,18 @@ def _read_points(path: Path, header: _Header, processor: int, size: int) -> NDAr
                 chunk *= header.scale
             chunk[points[:, :, 3] < 0] = np.nan
     return positions
+
+
+def write_whole(file: Any, path: Path) -> None:
+    """Write a ``c3d`` of ezc3d, which itself says nothing when the disk is full.
+
+    Raises
+    ------
+    OSError
+        If only a part of it was written.
+    """
+    file.write(str(path))
+    try:
+        read_c3d(path)
+    except DataError as error:
+        raise OSError(errno.ENOSPC, "only a part of it was; is the disk full?", str(path)) from error

@@ -121,5 +121,6 @@ class MaskWriter:
 
 
 def _write_png(path: Path, picture: Image) -> None:
-    if not cv2.imwrite(str(path), picture):
-        raise OSError(f"{path}: cannot be written")
+    done, content = cv2.imencode(".png", picture)
+    assert done
+    path.write_bytes(content.tobytes())  # cv2.imwrite itself does not notice a full disk

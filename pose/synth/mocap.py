@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import savemat
 
+from pose.humaneva.c3d import write_whole
 from pose.synth.body import Body
 from pose.synth.kinematics import FloatArray
 from pose.synth.markers import MARKER_NOISE, Markers, physical_markers, virtual_markers
@@ -67,7 +68,7 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
     file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
     file["parameters"]["POINT"]["LABELS"]["value"] = list(labelled)
     file["data"]["points"] = points
-    file.write(str(path))
+    write_whole(file, path)
     _write_mat(path.with_suffix(".mat"), list(labelled), points[:3].T)
 
 

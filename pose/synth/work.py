@@ -19,7 +19,7 @@ from typing import Any
 
 import cv2
 
-from pose.errors import DataError
+from pose.errors import UnfinishedError
 from pose.synth.scene import Take, Video, takes, videos, write_take, write_video
 from pose.synth.settings import Settings
 
@@ -99,7 +99,7 @@ class Work:
                 self._report(self._kept + min(drawn.value, self._total), "frames")
             return {take: future.result() for future, take in planned.items()}
         except BrokenProcessPool as error:
-            raise DataError(
+            raise UnfinishedError(
                 "a drawing process ended unexpectedly (killed, or out of memory); run again to go on, with fewer jobs"
             ) from error
         finally:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pose.errors import DataError
+from pose.errors import DataError, UnfinishedError
 from pose.humaneva.calibration import write_cal
 from pose.synth.mocap import write_measurements, write_static
 from pose.synth.scene import takes
 from pose.synth.settings import DEFAULT_FRAMES, Settings, check_settings
 from pose.synth.work import Work
+
+if sys.platform != "win32":  # there two runs that make one data set are not told apart
+    import fcntl
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
 Progress = Callable[[int, int, str], None]
@@ -97,7 +103,9 @@ def synthesize(
     Raises
     ------
     DataError
-        If a name, number or file is wrong, `out` exists and holds something, or no folder can be made there.
+        If a name, number or file is wrong, or `out` exists and holds something.
+    UnfinishedError
+        If it cannot be written, another run is making it, or a process was killed.
     """
     out = Path(out).absolute()  # "." has no name to put a sibling beside
     reading = {"unit_mm": unit_mm, "up": up, "rate": rate}
@@ -117,19 +125,58 @@ def synthesize(
     )
     _check_target(out, overwrite)
     staging = out.with_name(f".{out.name}.part")
-    _prepare(staging, settings, out)
-    table = Work(staging, settings, jobs, on_progress).run()
-    _finish(staging, settings, table)
-    if out.exists():
-        # Moved aside first: at every instant there is a whole data set under one of the names.
-        aside = out.with_name(f".{out.name}.old")
-        shutil.rmtree(aside, ignore_errors=True)
-        out.rename(aside)
-        staging.rename(out)
-        shutil.rmtree(aside)
-    else:
-        staging.rename(out)
+    try:
+        with _held(staging, out):
+            _check_target(out, overwrite)  # again: another run may have finished it meanwhile
+            _prepare(staging, settings)
+            table = Work(staging, settings, jobs, on_progress).run()
+            _finish(staging, settings, table)
+            _put_into_place(staging, out)
+    except OSError as error:
+        left = f"; what is finished stays in {staging.name} beside it, the same command goes on from there"
+        raise UnfinishedError(
+            f"{out}: cannot be written ({error.strerror or error}){left if staging.is_dir() else ''}"
+        ) from error
     return out
+
+
+@contextmanager
+def _held(staging: Path, out: Path) -> Iterator[None]:
+    """Make the folder to work in and hold it against other runs; the system lets go of it however this process ends."""
+    while True:
+        staging.mkdir(parents=True, exist_ok=True)
+        if sys.platform == "win32":
+            yield
+            return
+        descriptor = os.open(staging, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UnfinishedError(f"{out}: another run is making it; wait for it, or give another folder") from None
+            except OSError:  # some network drives have no locks
+                pass
+            # The run that held it may have moved it into place between our two calls.
+            if staging.is_dir() and os.path.samestat(os.fstat(descriptor), staging.stat()):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+            with suppress(OSError):
+                staging.rmdir()  # if nothing was begun
+
+
+def _put_into_place(staging: Path, out: Path) -> None:
+    out = out.resolve()  # what a link points to, not the link
+    if not out.exists():
+        staging.rename(out)
+        return
+    # Moved aside first: at every instant there is a whole data set under one of the names.
+    aside = out.with_name(f".{out.name}.old")
+    shutil.rmtree(aside, ignore_errors=True)
+    out.rename(aside)
+    staging.rename(out)
+    shutil.rmtree(aside)
 
 
 def _check_target(out: Path, overwrite: bool) -> None:
@@ -170,28 +217,25 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _prepare(staging: Path, settings: Settings, out: Path) -> None:
-    """The folder to work in: that of a run with the same settings that was stopped, else a new one."""
+def _prepare(staging: Path, settings: Settings) -> None:
+    """Fill the folder to work in: what a stopped run with the same settings left in it stays, anything else goes."""
     manifest = settings.as_dict()
-    try:
-        if staging.exists() and _read_json(staging / MANIFEST).get("settings") != json.loads(json.dumps(manifest)):
-            shutil.rmtree(staging)
-        staging.mkdir(parents=True, exist_ok=True)
-        for unfinished in staging.rglob(".*.part*"):
-            unfinished.unlink()
-        (staging / MANIFEST).write_text(json.dumps({"settings": manifest}, indent=1) + "\n")
-        for subject in settings.subjects:
-            folder = staging / subject.name
-            for name in ("Image_Data", "Mocap_Data", "Sync_Data", "Calibration_Data"):
-                (folder / name).mkdir(parents=True, exist_ok=True)
-            for name, camera in settings.cameras.items():
-                write_cal(folder / "Calibration_Data" / f"{name}.cal", camera)
-            write_measurements(folder / "Mocap_Data" / f"{subject.name}.mp", subject.body)
-            write_static(folder / "Mocap_Data" / "Static.c3d", subject.name, subject.body)
-        for name in ("Background", "truth"):
-            (staging / name).mkdir(exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{out}: cannot be written beside ({error.strerror})") from error
+    if _read_json(staging / MANIFEST).get("settings") != json.loads(json.dumps(manifest)):
+        for entry in staging.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    for unfinished in staging.rglob(".*.part*"):
+        unfinished.unlink(missing_ok=True)
+    (staging / MANIFEST).write_text(json.dumps({"settings": manifest}, indent=1) + "\n")
+    for subject in settings.subjects:
+        folder = staging / subject.name
+        for name in ("Image_Data", "Mocap_Data", "Sync_Data", "Calibration_Data"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        for name, camera in settings.cameras.items():
+            write_cal(folder / "Calibration_Data" / f"{name}.cal", camera)
+        write_measurements(folder / "Mocap_Data" / f"{subject.name}.mp", subject.body)
+        write_static(folder / "Mocap_Data" / "Static.c3d", subject.name, subject.body)
+    for name in ("Background", "truth"):
+        (staging / name).mkdir(exist_ok=True)
 
 
 def _finish(staging: Path, settings: Settings, table: dict[str, dict[str, dict[str, list[int]]]]) -> None:

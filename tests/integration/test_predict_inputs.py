@@ -235,6 +235,26 @@ def test_names_of_any_kind(predict, tmp_path, name):
     assert f"{name}.avi" in out
 
 
+def test_a_name_that_is_no_text(predict, tmp_path):
+    path = write_film(tmp_path / "a.avi", walk(2)).rename(tmp_path / "\udcff.avi")
+    code, _, err = predict(path, "--overlay", "--stop", "1")
+    assert (code, err) == (0, "")
+    with h5py.File(tmp_path / "out" / "\udcff.h5") as file:
+        assert file.attrs["input"] == "\\udcff.avi"
+    assert predict(path, "--overlay", "--stop", "1")[0] == 0  # its own results are known again
+    code, _, err = predict(tmp_path / "\udcfe.avi")
+    assert code == 2
+
+
+def test_an_argument_that_a_shell_left_empty(run, small_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    film = write_film(tmp_path / "a.avi", walk(2))
+    for options, said in ((["-o", ""], "after -o"), (["--out="], "--out=")):
+        code, _, err = run("predict", film, "-m", small_model, "-b", film, *options)
+        assert (code, err) == (2, f"error: the argument {said} is empty; is a variable of the shell not set?\n")
+    assert list(tmp_path.iterdir()) == [film]
+
+
 def test_an_output_folder_that_may_not_be_written_to(predict, tmp_path, monkeypatch):
     write_film(tmp_path / "a.avi", walk(2))
     (tmp_path / "out").mkdir()

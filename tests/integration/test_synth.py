@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import resource
 import subprocess
 import sys
 import warnings
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from motion_texts import bvh_text
 
-from pose.errors import DataError
+from pose.errors import DataError, UnfinishedError
 from pose.humaneva import HumanEva
 from pose.humaneva.calibration import read_cal, write_cal
 from pose.humaneva.mocap import read_markers
@@ -309,6 +310,47 @@ def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path, one_came
     ]
     assert min(apart) < 45  # mm: half a frame of a swinging foot may lie between them
     assert np.median(apart) > 300
+
+
+def test_two_runs_do_not_make_one_set(tmp_path, one_camera):
+    request = {"actions": ("Box",), "n_frames": 24, "cameras": one_camera}
+    told = []
+
+    def another(*_):
+        with pytest.raises(UnfinishedError, match="set: another run is making it; wait for it") as caught:
+            synthesize(tmp_path / "set", **request)
+        told.append(caught.value)
+
+    synthesize(tmp_path / "set", **request, on_progress=another)
+    assert told
+    assert digests(tmp_path / "set") == digests(synthesize(tmp_path / "other", **request))
+
+
+def test_a_full_disk_is_said_and_the_same_request_goes_on(tmp_path, one_camera):
+    request = {"actions": ("Box",), "n_frames": 24, "cameras": one_camera}
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, usual[1]))  # of a file: motion capture and videos are larger
+    try:
+        with pytest.raises(UnfinishedError) as caught:
+            synthesize(tmp_path / "set", **request)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert re.fullmatch(
+        r".*/set: cannot be written \((File too large|only a part of it was; is the disk full\?)\); what is finished "
+        r"stays in \.set\.part beside it, the same command goes on from there",
+        str(caught.value),
+    )
+    assert digests(synthesize(tmp_path / "set", **request)) == digests(synthesize(tmp_path / "whole", **request))
+
+
+def test_a_link_leads_to_the_folder_that_is_filled(tmp_path, one_camera):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "set").symlink_to("real")
+    for overwrite in (False, True):
+        synthesize(tmp_path / "set", actions=("Box",), n_frames=24, cameras=one_camera, overwrite=overwrite)
+        assert (tmp_path / "set").is_symlink()
+        assert (tmp_path / "real" / "SYNTHETIC.txt").is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {"set", "real", "calibration"}
 
 
 def test_only_a_synthetic_set_is_overwritten_and_only_on_request(tmp_path, one_camera):

@@ -61,6 +61,7 @@ def read_amc(path: Path, skeleton: Path | None = None) -> Clip:
     columns: dict[str, list[list[float]]] = {name: [] for name in moving}
     radians = acclaim.radians
     numbers: list[int] = []
+    frames: list[int] = []
     for line in lines:
         words = line.split()
         if words[0].startswith(":"):
@@ -68,8 +69,10 @@ def read_amc(path: Path, skeleton: Path | None = None) -> Clip:
         elif len(words) == 1:
             if numbers:
                 _check_whole(lines, columns, len(numbers), numbers[-1])
-            if not words[0].isdigit():
+            if (frame := lines.count(words[0])) is None:
                 raise lines.fault(f"{words[0]!r}: a frame's number expected")
+            _check_follows(lines, frames, frame)
+            frames.append(frame)
             numbers.append(lines.number)
         else:
             _read_bone(lines, words, moving, columns, len(numbers))
@@ -78,6 +81,13 @@ def read_amc(path: Path, skeleton: Path | None = None) -> Clip:
     _check_whole(lines, columns, len(numbers), numbers[-1])
     points, rotations, rest = _pose(acclaim, {name: np.array(values) for name, values in columns.items()}, radians)
     return Clip(path, points, rotations, rest, unit=acclaim.unit, frame_lines=tuple(numbers))
+
+
+def _check_follows(lines: TextLines, frames: list[int], frame: int) -> None:
+    """Refuse a frame that comes out of step: a cut would be a jump of the body."""
+    step = frames[1] - frames[0] if len(frames) > 1 else None
+    if frames and (frame <= frames[-1] or step not in (None, frame - frames[-1])):
+        raise lines.fault(f"frame {frame} follows frame {frames[-1]}; are frames missing?")
 
 
 def _read_bone(

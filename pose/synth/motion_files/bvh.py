@@ -95,7 +95,7 @@ def _offset(lines: TextLines, joint: _Joint, words: list[str]) -> list[float]:
 
 def _channels(lines: TextLines, joints: list[_Joint], joint: _Joint, words: list[str]) -> None:
     found = [_CHANNEL.match(word) for word in words[1:]]
-    if not words or not words[0].isdigit() or int(words[0]) != len(found):
+    if not words or lines.count(words[0]) != len(found):
         raise lines.fault(f"CHANNELS of {joint.name} promises {words[0] if words else 'no'} names, {len(found)} follow")
     joint.first_channel = sum(len(other.channels) for other in joints)
     for word, match in zip(words[1:], found, strict=True):
@@ -107,9 +107,10 @@ def _channels(lines: TextLines, joints: list[_Joint], joint: _Joint, words: list
 def _read_motion(lines: TextLines, n_channels: int) -> tuple[FloatArray, float, tuple[int, ...]]:
     """The table of channels (T, n_channels), seconds a frame, and the line of every frame."""
     stated = _FRAMES.match(lines.next("Frames:"))
-    if stated is None or not stated[1].isdigit() or int(stated[1]) == 0:
+    n_frames = 0 if stated is None else lines.count(stated[1])
+    if not n_frames:
         raise lines.fault("'Frames: NUMBER' expected, 1 or more")
-    stated_at, n_frames = lines.number, int(stated[1])
+    stated_at = lines.number
     time = _FRAME_TIME.match(lines.next("Frame Time:"))
     if time is None or (frame_time := lines.numbers([time[1]], "Frame Time")[0]) <= 0:
         raise lines.fault("'Frame Time: SECONDS' expected, more than 0")

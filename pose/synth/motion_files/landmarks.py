@@ -20,11 +20,15 @@ from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
 
 #: mm in the units that a file may be in.
 UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}
+#: Frames a second that a motion file may have.
+RATES = (1.0, 1000.0)
+_RATE = 120.0  # where a file states none; all motions are brought to it
 UP_AXES = ("x", "y", "z")
 #: Thigh and shin together of anybody, mm: what a unit is believed by.
 _LEG_RANGE = (480.0, 1150.0)
 _LEG = 830.0
 _FEWEST_FRAMES = 30  # that a file with gaps must have without one
+_FARTHEST = 1e7  # mm from the origin
 _LEAST_UPRIGHT = 0.8  # cosine between body and up axis, the median over a clip
 #: Turns that bring an up axis to z; the rest keep their hand.
 _TO_Z_UP = {
@@ -137,7 +141,8 @@ def find_landmarks(
     Raises
     ------
     DataError
-        If the skeleton is unknown, no unit makes a person of it, or nobody stands upright in it.
+        If the skeleton is unknown, no unit makes a person of it, nobody stands upright in it, its rate is not within
+        `RATES`, or it is over at once.
     """
     fit = match_skeleton(clip)
     points = _mean_points(clip, fit)
@@ -147,19 +152,51 @@ def find_landmarks(
     scale = unit_mm or clip.unit or _guess_unit(clip, points)
     points = {part: scale * value for part, value in points.items()}
     _check_size(clip, points, scale)
+    _check_places(clip, points)
     if len(clip) > 2 and clip.rotations and _starts_at_rest(points):
         return find_landmarks(clip.between(1, len(clip)), unit_mm=scale, up=up, rate=rate)
     axis = up or _guess_up(clip, points)
     to_z_up = _TO_Z_UP[axis]
     points = {part: value @ to_z_up.T for part, value in points.items()}
-    frames = clip.rate if rate is None else rate
-    if clip.rotations:
-        pelvis, chest, head, feet = _frames_of_bones(clip, fit, points, to_z_up)
-    else:
-        if fit.title.startswith("Plug-in-Gait"):
-            points = _inside(clip, points, to_z_up * scale)
-        pelvis, chest, head, feet = _frames_of_markers(clip, points, to_z_up * scale)
-    return Landmarks(points, pelvis, chest, head, feet, frames or 120.0, fit.title)
+    frames = (clip.rate if rate is None else rate) or _RATE
+    _check_duration(clip, frames)
+    with np.errstate(invalid="ignore", divide="ignore"):  # of a body without a front; said below
+        if clip.rotations:
+            pelvis, chest, head, feet = _frames_of_bones(clip, fit, points, to_z_up)
+        else:
+            if fit.title.startswith("Plug-in-Gait"):
+                points = _inside(clip, points, to_z_up * scale)
+            pelvis, chest, head, feet = _frames_of_markers(clip, points, to_z_up * scale)
+    if not all(np.isfinite(turned).all() for turned in (pelvis, chest, head, feet)):
+        raise DataError(
+            f"{clip.path}: with {axis} up it cannot be told which way the body faces; is the up axis right "
+            "(--motion-up)?"
+        )
+    return Landmarks(points, pelvis, chest, head, feet, frames, fit.title)
+
+
+def _check_places(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> None:
+    far = np.any([~(np.abs(value) <= _FARTHEST).all(axis=-1) for value in points.values()], axis=0)
+    if far.any():
+        frame = int(np.argmax(far))
+        line = f", line {clip.frame_lines[frame]}" if clip.frame_lines else ""
+        raise DataError(
+            f"{clip.path}{line}: in {int(far.sum())} of {len(clip)} frames, first frame {frame + 1}, a joint is more "
+            f"than {_FARTHEST / 1e6:.0f} km from the origin"
+        )
+
+
+def _check_duration(clip: Clip, rate: float) -> None:
+    if not RATES[0] <= rate <= RATES[1]:
+        raise DataError(
+            f"{clip.path}: has {rate:.4g} frames a second, {RATES[0]:g} to {RATES[1]:g} can be; state the rate "
+            "(--motion-rate)"
+        )
+    if (len(clip) - 1) / rate < 1 / _RATE - 1e-9:
+        raise DataError(
+            f"{clip.path}: {len(clip)} frame{'s' * (len(clip) > 1)} at {rate:.4g} a second are no motion; "
+            f"1/{_RATE:.0f} s is needed at least"
+        )
 
 
 def _mean_points(clip: Clip, fit: Fit) -> dict[tuple[str, str], FloatArray]:

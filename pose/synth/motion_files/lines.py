@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pose.errors import DataError
 
+_MOST_DIGITS = 9  # of a count
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -69,6 +70,10 @@ class TextLines:
     def fault(self, what: str, number: int | None = None) -> DataError:
         """The exception for a fault in the line just read, or in line `number`."""
         return DataError(f"{self.path}, line {number or self.number}: {what}")
+
+    def count(self, word: str) -> int | None:
+        """A word as a whole number of 0 or more; None where it is none."""
+        return int(word) if word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS else None
 
     def numbers(self, words: list[str], what: str) -> list[float]:
         """Words as finite numbers."""

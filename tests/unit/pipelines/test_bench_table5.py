@@ -51,6 +51,17 @@ def test_features_are_found_again_but_not_those_of_another_study(tmp_path):
             np.testing.assert_array_equal(getattr(ours, name), array)
 
 
+def test_damaged_stages_are_done_again(tree, tmp_path, monkeypatch):
+    (tmp_path / "features.npz").write_bytes(b"PK\3\4 and no more")
+    assert Features.load(tmp_path / "features.npz", "this") is None
+    study = Study(tmp_path, tree, Config(), "Test")
+    monkeypatch.setattr(Study, "features", lambda _: Features(part(20), part(5), 6))
+    monkeypatch.setattr(Study, "fit_kernel", lambda *_: {"gamma": [2.0], "noise": 0.5})
+    for content in ("", "x", "[]"):
+        (tmp_path / "isotropic.json").write_text(content)
+        assert study.kernel("isotropic")[1] == 0.5
+
+
 @pytest.mark.parametrize("name", ["isotropic", "ard"])
 def test_hyperparameters_are_fitted_once(tree, tmp_path, monkeypatch, name):
     study = Study(tmp_path / "study", tree, Config.model_validate({"gp": {"subset": 60}}), "Test")

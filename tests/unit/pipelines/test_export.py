@@ -106,6 +106,27 @@ def test_requests_that_cannot_be_met(run, tmp_path, series, monkeypatch, argumen
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_how_many_frames_are_written_is_what_is_said(run, tmp_path, series):
+    write_series(tmp_path / "a.npz", series)
+    _, _, err = run(tmp_path / "a.npz", "--to", "csv", "--rate", "6")
+    assert err == f"{tmp_path}/a.npz -> {tmp_path}/a.csv: 2 frames of 15 joints\n"
+
+
+@pytest.mark.parametrize("rate", ["1e300", "1e-9", "nan"])
+def test_rates_that_no_file_can_hold(run, tmp_path, series, rate):
+    write_series(tmp_path / "a.npz", series)
+    code, _, err = run(tmp_path / "a.npz", "--to", "csv", "--rate", rate)
+    assert (code, err) == (2, f"error: --rate {float(rate):g}: 0.001 to 100000 frames a second\n")
+
+
+def test_more_frames_than_memory_holds(run, tmp_path, series):
+    series.time[-1] = 1e6
+    write_series(tmp_path / "a.npz", series)
+    code, _, err = run(tmp_path / "a.npz", "--to", "csv", "--rate", "1e5")
+    assert code == 1
+    assert "1e+06 s at 100000 frames/s are more than 5000000 frames: lower the rate" in err
+
+
 def test_overwrite(run, tmp_path, series):
     write_series(tmp_path / "a.npz", series)
     (tmp_path / "a.csv").write_text("old")

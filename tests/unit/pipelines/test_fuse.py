@@ -49,6 +49,14 @@ def test_two_views_that_agree_give_their_pose_in_the_world(files, tmp_path, caps
     assert f"a person in {N} of {N} frames, by 2 cameras" in capsys.readouterr().out
 
 
+def test_no_input_is_replaced(files, tmp_path):
+    _, poses, cameras = files
+    before = poses[0].read_bytes()
+    with pytest.raises(UsageError, match=r"C1\.h5: would replace what it is made from"):
+        fuse_command(poses, cameras, poses[0], overwrite=True)
+    assert poses[0].read_bytes() == before
+
+
 def test_smoothed_on_request(files, tmp_path):
     _, poses, cameras = files
     fuse_command(poses, cameras, tmp_path / "plain.h5")

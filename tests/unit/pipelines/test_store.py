@@ -234,6 +234,19 @@ def test_numbers_that_are_not_finite_are_refused(path, part):
         load_model(path)
 
 
+@pytest.mark.parametrize(
+    ("part", "value"), [("gp/X_train", 1e300), ("mean_pose", 1e300), ("@gamma", np.zeros(3)), ("@noise", 1e300)]
+)
+def test_numbers_that_no_training_gives_are_refused(path, part, value):
+    with h5py.File(path, "a") as file:
+        if part.startswith("@"):
+            file["gp"].attrs[part[1:]] = value
+        else:
+            file[part][0] = value
+    with pytest.raises(DataError, match=r"m\.h5: is damaged \((gp|mean_pose)"):
+        load_model(path)
+
+
 def test_a_shorter_scale_does_not_spread_over_all_outputs(path):
     with h5py.File(path, "a") as file:
         del file["gp/y_mean"]

@@ -1,12 +1,17 @@
 """What arguments stand for."""
 
+import os
+
 import cv2
 import numpy as np
 import pytest
 from films import walk, write_film
 
 from pipelines.errors import UsageError
+from pipelines.predict import choose_scene
 from pipelines.predict.inputs import digest, expand
+from pose.errors import DataError
+from pose.video import read_frames
 
 
 @pytest.fixture
@@ -73,3 +78,13 @@ def test_a_digest_is_of_the_content(tmp_path):
     assert digest(one / "im01.png") == digest(two / "im01.png") != digest(one / "im02.png")
     write_stills(two, 3)
     assert digest(one) != digest(two)
+
+
+def test_pipes_are_no_files(tmp_path):
+    os.mkfifo(tmp_path / "a.avi")
+    with pytest.raises(UsageError, match=r"a\.avi: is a pipe or a device, save it as a file first"):
+        expand([tmp_path / "a.avi"])
+    with pytest.raises(UsageError, match=r"--background .*a\.avi: is a pipe or a device"):
+        choose_scene([tmp_path / "a.avi"])
+    with pytest.raises(DataError, match=r"a\.avi: is a pipe or a device"):
+        next(read_frames(tmp_path / "a.avi"))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from films import scene, walk, write_film
 
+from gbcd import GBCDRegressor
 from pipelines.errors import UsageError
 from pipelines.model import PoseModel
 from pipelines.predict import FrameRange, choose_scene, predict_videos
@@ -64,6 +65,35 @@ def test_results_say_where_they_come_from(predict, film, model, small_model, tmp
     assert (settings["start"], settings["stride"]) == (1, 2)
     assert settings["background_sha256"] == [digest(empty)]
     assert said["csv_sha256"] == digest(tmp_path / "out/a.csv")
+
+
+def test_no_result_replaces_what_it_is_made_from(model, small_model, film, tmp_path, empty):
+    for name, source in {"a.h5": "model", "a.csv": "recording", "a_overlay.mp4": "video"}.items():
+        folder = tmp_path / source
+        folder.mkdir()
+        place = folder / name
+        place.write_bytes({"model": small_model, "recording": empty, "video": film}[source].read_bytes())
+        before = place.read_bytes()
+        videos = [film, place] if source == "video" else [film]
+        scene_of = choose_scene([place if source == "recording" else empty])
+        with pytest.raises(UsageError, match=f"would replace what they are made from, .*{name}: choose another folder"):
+            predict_videos(videos, model, scene_of, folder, Silent(), model_name="m", sources=[place], overwrite=True)
+        assert place.read_bytes() == before
+        assert list(folder.iterdir()) == [place]
+
+
+def test_a_video_is_not_its_own_empty_scene(model, film, tmp_path):
+    (report,) = predict_videos([film], model, choose_scene([film]), tmp_path / "out", Silent(), model_name="m")
+    assert "the same is given as the empty scene" in report.fault
+
+
+def test_a_model_that_gives_no_number_says_so_instead_of_nobody(model, film, tmp_path, empty):
+    broken = dataclasses.replace(
+        model, gp=GBCDRegressor.from_state(model.gp.get_state() | {"y_mean": np.full(45, np.nan)})
+    )
+    (report,) = predict_videos([film], broken, choose_scene([empty]), tmp_path / "out", Silent(), model_name="m")
+    assert report.fault == f"{film}, frame 0 or soon after: the model gives no finite pose; is it damaged?"
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_finished_results_stay_whatever_the_file_is_called(predict, film, tmp_path):

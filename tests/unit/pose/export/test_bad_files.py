@@ -10,6 +10,7 @@ import pytest
 
 from pose.errors import DataError
 from pose.export import FORMATS, metadata_path, read_series, write_series
+from pose.export.record import record_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*TRC has no place")
 
@@ -92,12 +93,37 @@ def _edit(tmp_path, series, suffix, old, new):
         ("4,0.066667,thorax", "3,0.066667,thorax", "frame 3 has 1 rows, not one for each of 15 joints"),
         ("4,0.066667,thorax", "4,0.066667,thorax,1", "line 3: has 11 fields, the header has 10"),
         (",good", ",great", r"line 2, column quality: .*no quality flag 'great': good, no_person"),
+        ("4,0.066667,thorax", "9" * 20 + ",0.066667,thorax", r"line 3, column frame: found '9+', a whole number"),
         (",0.00,0.00,0.00,", ",,0.00,0.00,", "frame 4 has some of its joints only"),
         (",0.00,0.00,0.00,", ",inf,0.00,0.00,", "frame 4 has an infinite coordinate"),
     ],
 )
 def test_csv_names_line_and_column(tmp_path, series, old, new, pattern):
     refused(_edit(tmp_path, series, ".csv", old, new), pattern)
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_csv_that_a_spreadsheet_parted_in_its_own_way(tmp_path, series, mark, name):
+    path = _edit(tmp_path, series, ".csv", "frame", "frame")
+    path.write_text(path.read_text().replace(";", "|").replace(",", mark).replace(".", ","))
+    refused(path, f"its columns are parted by {name}: save it with commas, and points in the numbers")
+
+
+def test_csv_with_blanks_and_json_with_a_byte_order_mark(tmp_path, series):
+    for suffix, old, new in ((".csv", ",", ", "), (".json", "", ""), (".trc", "", "")):
+        path = tmp_path / f"a{suffix}"
+        write_series(path, series)
+        before = read_series(path)
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(old.encode(), new.encode()))
+        np.testing.assert_array_equal(read_series(path).joints, before.joints)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_brackets_without_end(tmp_path, series, suffix):
+    path = tmp_path / f"a{suffix}"
+    write_series(path, series)
+    (metadata_path(path) if suffix == ".csv" else path).write_text("[" * 100_000)
+    refused(path, "nested too deeply")
 
 
 def test_csv_with_damaged_metadata(tmp_path, series):
@@ -126,6 +152,13 @@ def test_csv_without_metadata_whose_joints_nobody_knows(tmp_path):
             lambda c: c.update(unit="m", axes="up"),
             "the unit is 'm', 'mm' is known; the axes are 'up', there are camera",
         ),
+        (lambda c: c.update(unit=[], axes={}), r"the unit is \[\], 'mm' is known; the axes are {}, there are camera"),
+        (lambda c: c["provenance"].update({"": "a"}), "provenance has names or texts that files cannot hold: ''"),
+        (lambda c: c["provenance"].update(a="b\0"), "provenance has names or texts that files cannot hold: 'a'"),
+        (lambda c: c["provenance"].update(a="\ud800"), "provenance has names or texts that files cannot hold: 'a'"),
+        (lambda c: c["frames"][3].update(frame=10**20), r"frames\[3\]: frame is 1000"),
+        (lambda c: c["frames"][3].update(time_s=10**400), r"frames\[3\]: time_s is 1000"),
+        (lambda c: c["frames"][3]["joints_mm"].__setitem__(0, [10**400] * 3), r"frames\[3\]: joints_mm is not a list"),
         (lambda c: c.update(parents=[-1] * 15), "the parents are not one joint or -1"),
         (lambda c: c["parents"].__setitem__(slice(1, 3), [2, 1]), "the parents run in a circle"),
         (lambda c: c.update(joints=["a"] * 15), "joints share a name: a"),
@@ -154,14 +187,15 @@ def test_json_names_the_frame(tmp_path, series, change, pattern):
     refused(path, pattern)
 
 
-def test_npz_of_another_tool(tmp_path):
+def test_npz_of_another_tool(tmp_path, series):
     np.savez(tmp_path / "a.npz", frame=np.arange(3))
     refused(tmp_path / "a.npz", "lacks the arrays time, joints, record")
     np.savez(tmp_path / "a.npz", frame=np.array([None]), time=0, joints=0, record=0)
     refused(tmp_path / "a.npz", "is damaged .*allow_pickle")
-    np.savez(
-        tmp_path / "a.npz", frame=np.arange(3), time=np.arange(3), joints=np.zeros((3, 15, 3)), record=np.array("{}")
-    )
+    np.savez(tmp_path / "a.npz", frame=0, time=0, joints=0, record=np.array("{}"))
+    refused(tmp_path / "a.npz", "holds no poses that this software wrote")
+    record = np.array(json.dumps(record_of(series)))
+    np.savez(tmp_path / "a.npz", frame=np.arange(3), time=np.arange(3) > 1, joints=np.zeros((3, 15, 3)), record=record)
     refused(tmp_path / "a.npz", "the arrays time do not hold numbers of the right kind")
 
 
@@ -185,6 +219,37 @@ def test_hdf5_of_something_else(tmp_path, series):
     refused(path, "is damaged")
 
 
+@pytest.mark.parametrize("name", ["frame", "time", "joints", "std", "quality"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: np.full(a.shape, b"a"),
+        lambda a: a.astype(complex),
+        lambda a: np.full(a.shape, 2**64 - 1, np.uint64) if a.dtype.kind == "i" else 3.0,
+        lambda a: h5py.Empty("f8"),
+        lambda a: a + 0.25 if a.dtype.kind == "i" else a > 0,
+    ],
+)
+def test_hdf5_of_another_kind_of_numbers(tmp_path, series, name, change):
+    path = tmp_path / "a.h5"
+    write_series(path, series)
+    with h5py.File(path, "a") as file:
+        old, attributes = file[name][()], dict(file[name].attrs)
+        del file[name]
+        file[name] = change(old)
+        file[name].attrs.update(attributes)
+    refused(path, f"the arrays {name} do not hold numbers of the right kind")
+
+
+@pytest.mark.parametrize("name", ["axes", "unit"])
+def test_hdf5_with_an_array_for_a_word(tmp_path, series, name):
+    path = tmp_path / "a.h5"
+    write_series(path, series)
+    with h5py.File(path, "a") as file:
+        file["joints"].attrs[name] = np.zeros(3)
+    refused(path, f"the {name} (is|are) array")
+
+
 def test_hdf5_of_the_first_version_is_read(tmp_path, series):
     """Files of version 0.1.0 state no format."""
     path = tmp_path / "a.h5"
@@ -205,6 +270,8 @@ def test_hdf5_of_the_first_version_is_read(tmp_path, series):
         ("\tthorax\t", "\tneck\t", "the markers of line 4 are not the joints of line 1"),
         ("0.00000\t0.00000\t", "0.00000\tx\t", "line 7, column Y of pelvis: found 'x', a number is needed"),
         ("\n5\t", "\nfive\t", "line 7, column Frame#: found 'five'"),
+        ("\n5\t", "\n" + "9" * 20 + "\t", "line 7, column Frame#: found '9+', a number is needed"),
+        ("\t9\t15\tmm", f"\t{'9' * 5000}\t15\tmm", "NumFrames is '9+', a whole number is needed"),
         ("\n5\t", "\n5\t5\t5\t", "line 7: has 50 fields, 47 are needed"),
     ],
 )

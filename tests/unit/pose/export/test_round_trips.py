@@ -1,6 +1,8 @@
 """What is written comes back, in every format."""
 
 import dataclasses
+import re
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -153,3 +155,18 @@ def test_the_joints_of_known_skeletons_are_read_in_any_order(tmp_path, make_seri
     bones = {(names[parent], names[child]) for parent, child in found.skeleton.bones}
     assert bones == {(HUMANEVA_15.names[parent], HUMANEVA_15.names[child]) for parent, child in HUMANEVA_15.bones}
     np.testing.assert_array_equal(found.joints, series.joints[:, order])
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("room", [1_000, 8_000])
+@pytest.mark.filterwarnings("ignore:.*TRC has no place")
+def test_a_full_disk_is_noticed(tmp_path, make_series, suffix, room):
+    series = make_series(n=100)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, usual[1]))
+    try:
+        with pytest.raises(DataError, match=rf"a{re.escape(suffix)}: cannot be written \("):
+            write_series(tmp_path / f"a{suffix}", series)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert list(tmp_path.iterdir()) == []

@@ -74,6 +74,8 @@ def test_the_skeleton_is_found_beside_the_motion(write):
         ("ltibia 0\n", "lfemur 0 0 0\n", r"line 7: lfemur is there twice in one frame"),
         ("ltibia 0\n", "", r"line 4: the frame that starts here lacks ltibia"),
         ("1\nroot", "root", r"line 4: 'root' comes before the first frame's number"),
+        ("3\nroot", "4\nroot", r"line 32: frame 4 follows frame 2; are frames missing\?"),
+        ("3\nroot", "2\nroot", r"line 32: frame 2 follows frame 2; are frames missing\?"),
         ("1\nroot", "one\nroot", r"line 4: 'one': a frame's number expected"),
     ],
 )

@@ -129,3 +129,28 @@ def test_bvh_and_amc_of_one_take_are_the_same_motion(shared):
     motions = [on_body(find_landmarks(clip), SUBJECTS["S1"]) for clip in (bvh, amc)]
     assert len(motions[0]) == len(motions[1])
     assert np.linalg.norm(motions[0].joints - motions[1].joints, axis=-1).max() < 0.1  # mm
+
+
+@pytest.mark.parametrize(("frame_time", "rate"), [("100", None), ("1e-300", None), ("0.01", 0.5), ("0.01", np.nan)])
+def test_a_rate_that_no_motion_has_is_refused(write, frame_time, rate):
+    path = write("person.bvh", bvh_text().replace("Frame Time: 0.01", f"Frame Time: {frame_time}"))
+    with pytest.raises(DataError, match=r"frames a second, 1 to 1000 can be; state the rate \(--motion-rate\)"):
+        read_motion(path, rate=rate)
+
+
+def test_a_single_frame_is_no_motion(write):
+    with pytest.raises(DataError, match="1 frame at 100 a second are no motion"):
+        read_motion(write("person.bvh", bvh_text(frames=({},))))
+    with pytest.raises(DataError, match="3 frames at 1000 a second are no motion"):
+        read_motion(write("person.bvh", bvh_text()), rate=1000)
+
+
+def test_a_joint_that_flies_off_is_refused(write):
+    frames = ({}, {"position": "0 1e300 0"}, {})
+    with pytest.raises(DataError, match=r"line \d+: in 1 of 3 frames, first frame 2, a joint is more than 10 km"):
+        read_motion(write("person.bvh", bvh_text(frames=frames)))
+
+
+def test_an_up_axis_along_the_hips_is_refused(write):
+    with pytest.raises(DataError, match=r"with x up it cannot be told which way the body faces"):
+        read_motion(write("person.bvh", bvh_text()), up="x")

@@ -18,7 +18,8 @@ from pose.camera import Camera
 from pose.draw import overlay_frame
 from pose.errors import DataError
 from pose.series import PoseSeries
-from pose.video import Image, VideoFrame, VideoWriter, probe
+from pose.video import Image, VideoFrame, probe
+from pose.video_writer import VideoWriter
 
 _RATE = 60.0  # of the overlay where the video tells none
 

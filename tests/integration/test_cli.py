@@ -16,7 +16,7 @@ import pytest
 
 from pose.humaneva import HumanEva
 from pose.synth import synthesize
-from pose.video import VideoWriter
+from pose.video_writer import VideoWriter
 
 CONFIG = """
 [descriptor]

@@ -21,6 +21,9 @@ from gbcd.solvers.result import Progress
 MAX_DRIFT = 0.5
 """Of the running gradient: beyond it the gradient is evaluated afresh."""
 
+NEAR, MAX_DRIFT_NEAR = 4.0, 1.0
+"""Within so many times the tolerance the drift may be so large a part."""
+
 MAX_TILE_DRIFT = 0.1
 """The same for a gradient that is to be evaluated in tile precision."""
 
@@ -100,7 +103,7 @@ def orthonormalising(curvature: Float64Array) -> Float64Array:
 
 
 def conjugate_descent(
-    progress: Progress, preconditioner: Preconditioner, window: int, max_steps: float = np.inf
+    progress: Progress, preconditioner: Preconditioner, window: int, max_steps: float = np.inf, whole: bool = False
 ) -> tuple[Float64Array, Float64Array]:
     """Descend until the float64 residual is within the tolerance, a limit is reached, or rounding stops it.
 
@@ -112,6 +115,8 @@ def conjugate_descent(
         Earlier directions a step is kept conjugate to.
     max_steps : float
         Steps after which to give up.
+    whole : bool
+        K is kept whole, so that a step takes a small part of the time of an exact gradient.
 
     Returns
     -------
@@ -145,7 +150,9 @@ def conjugate_descent(
         drift = base + _drift(system.product_error, moved)
         # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
         arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moves.any()
-        if not arrived and drift <= MAX_DRIFT * norm:
+        # The bound is cautious: near the goal the check that ends the descent comes soon, and may find all well.
+        near = whole and norm <= NEAR * progress.tol and drift <= MAX_DRIFT_NEAR * norm
+        if not arrived and (near or drift <= MAX_DRIFT * norm):
             continue
         moved[:] = 0
         # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.

@@ -71,7 +71,7 @@ class GreedySolve:
         preconditioner = Preconditioner(self._factor, system.noise)
         kept = window(system, progress.Y.shape[1])
         patience = max(PATIENCE * self._plan.steps, MIN_PATIENCE)
-        alpha, G = conjugate_descent(progress, preconditioner, kept, max_steps=patience)
+        alpha, G = conjugate_descent(progress, preconditioner, kept, patience, self._plan.whole)
         if system.gradient_norm(G) <= progress.tol or progress.exhausted:
             return alpha, G
         # L's memory is free for the blocks.

@@ -45,6 +45,9 @@ WORK_BYTES = 96
 CODED_STEPS = 2.2
 """Codes need restarts: for each unit of their rounding over the noise, this part more steps."""
 
+RESTART = 4.0
+"""Evaluations that a value of the restarts' float64 residual takes the time of."""
+
 BLOCK_PASSES = 15.0
 BLOCK_ROWS = 5000
 BLOCK_OVERHEAD = 4e-9
@@ -62,8 +65,9 @@ SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
 """
 
 LOOK_AHEAD = 1.25
-TIE = 1.15
-"""Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations."""
+TIE, KEPT_TIE = 1.15, 1.07
+"""Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations, but not
+where K is kept whole."""
 
 MIN_RANK = 256
 
@@ -92,6 +96,8 @@ class Plan:
         Keep K as 16-bit codes.
     keep : bool
         Keep of K what fits.
+    whole : bool
+        All of it does.
     """
 
     steps: float
@@ -99,6 +105,7 @@ class Plan:
     reserved: int
     coded: bool
     keep: bool
+    whole: bool = False
 
 
 def forecast_steps(n: int, left: float) -> float:
@@ -141,19 +148,21 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_by
     evaluate = EVALUATE + EVALUATE_FEATURE * d
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
     bare = steps * (n**2 * evaluate + rest)
-    ways: list[tuple[np.dtype[Any], float]] = [(system.dtype, steps)]
+    ways: list[tuple[np.dtype[Any], float, float]] = [(system.dtype, steps, 0.0)]
     if system.allows_codes:
-        ways.append((CODED, (1 + CODED_STEPS * system.code_rounding) * steps))
+        ways.append((CODED, (1 + CODED_STEPS * system.code_rounding) * steps, n**2 * RESTART * evaluate))
     forecasts = [(bare, steps, 0.0, False)]
-    for kept, count in ways:
+    for kept, count, restart in ways:
         whole = half_bytes(n, kept)
         share = min(1.0, room / whole)
-        seconds = count * (n**2 * (share * READ[kept.itemsize] + (1 - share) * evaluate) + rest)
+        seconds = restart + count * (n**2 * (share * READ[kept.itemsize] + (1 - share) * evaluate) + rest)
         forecasts.append((seconds, count, share * whole, kept == CODED))
     seconds, count, size, coded = min(forecasts)
     if seconds > bare * (1 - np.clip(SAVING * size / 2**30, MIN_SAVING, MAX_SAVING)):
         return Plan(steps, seconds, reserved, coded=False, keep=False)
-    return Plan(count, seconds, reserved, coded, keep=True)
+    return Plan(
+        count, seconds, reserved, coded, keep=True, whole=room >= half_bytes(n, CODED if coded else system.dtype)
+    )
 
 
 def block_seconds(system: KernelSystem, n_outputs: int) -> float:
@@ -219,6 +228,7 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         growth = GROW * n * (further**2 - rank**2)
         spent = GROW * n * rank**2 + (EVALUATE + EVALUATE_FEATURE * system.X.shape[1]) * n * rank
         hopeless = spent > 0.1 * limit and there.seconds > limit
-        if hopeless or there.seconds + growth >= TIE * here.seconds:
+        tie = KEPT_TIE if here.whole else TIE
+        if hopeless or there.seconds + growth >= tie * here.seconds:
             break
     return here

@@ -66,8 +66,8 @@ SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
 
 LOOK_AHEAD = 1.25
 TIE, KEPT_TIE = 1.15, 1.07
-"""Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations. Not where
-K is kept whole."""
+"""Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations,
+where K is not kept whole."""
 
 MIN_RANK = 256
 

@@ -218,11 +218,11 @@ def evaluate(
 ) -> None:
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
     from pipelines.evaluate import evaluate as run
-    from pipelines.files import atomic_path
     from pipelines.page import save_page
     from pipelines.report import error_table, interval_table, save_picture
     from pipelines.store import load_model
     from pipelines.summary import model_rows
+    from pose.files import atomic_path
     from pose.humaneva.splits import evaluated_partition, partition_names
 
     if json_path:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pipelines.config import load_config
 from pipelines.evaluate import Evaluation, evaluate
-from pipelines.files import atomic_path
 from pipelines.page import save_page
 from pipelines.predict import choose_scene, predict_videos
 from pipelines.progress import Reporter
@@ -17,6 +16,7 @@ from pipelines.store import load_model, save_model
 from pipelines.summary import model_rows
 from pipelines.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.train import train
+from pose.files import atomic_path
 
 DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
 

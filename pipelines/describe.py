@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
-from pipelines.files import atomic_path
 from pose import EmptySilhouetteError, HistoSC
 from pose.descriptor_picture import draw_descriptor
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.silhouette import as_mask
 
 DPI = 110  # 1,210 pixels wide

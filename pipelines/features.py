@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from pipelines.config import Config
 from pipelines.errors import UsageError
-from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pipelines.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
 from pose import EmptySilhouetteError, trace_edges
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.histosc import Image
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
 from pose.humaneva.splits import OFFICIAL, divided, partition_names

@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from pipelines.errors import UsageError
-from pipelines.files import lost_by_writing
 from pose.bone_lengths import with_bone_lengths
 from pose.bone_lengths_file import bone_names, read_bone_lengths
 from pose.camera_file import read_camera
 from pose.errors import DataError
 from pose.export import FORMATS, metadata_path, read_series, write_series
+from pose.files import lost_by_writing
 from pose.fusion import View, fuse
 from pose.series import PoseSeries
 from pose.smoothing import smooth

@@ -13,11 +13,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.files import atomic_path
 from pose.background_models import BackgroundModel
 from pose.camera import Camera
 from pose.draw import INK, PAPER, draw_skeleton
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.humaneva import Labels, Sequence
 from pose.skeleton import HUMANEVA_15
 from pose.video import Image, read_frames

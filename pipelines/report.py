@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from pipelines.evaluate import LEVELS, METHODS, Evaluation
-from pipelines.files import atomic_path
+from pose.files import atomic_path
 from pose.skeleton import Skeleton
 
 LABELS = {"gbcd": "GBCD (exact)", "mpgp": "MPGP (sparse)", "mean_pose": "mean pose"}

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.config import Config
-from pipelines.files import atomic_path
 from pose import GaussianBackground
 from pose.background_models import BackgroundModel, SubtractorBackground, ToolkitBackground
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
 from pose.humaneva.background_cache import cache_name, read_background, write_background

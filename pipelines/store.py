@@ -25,10 +25,10 @@ from pydantic import ValidationError
 from gbcd import GBCDRegressor, MatchingPursuitGP
 from pipelines.calibration import Calibration
 from pipelines.config import BEFORE_THE_SETTING, Config
-from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pose import Codebook, HistoSC
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.skeleton import Skeleton
 
 FORMAT = "pose-model"

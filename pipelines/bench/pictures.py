@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pipelines.files import atomic_path
+from pose.files import atomic_path
 
 WIDTH, HEIGHT = 5.2, 4.0
 """Inches of one panel."""

@@ -21,9 +21,9 @@ from gbcd import SquaredExponential, fit_hyperparameters
 from pipelines.bench.cell import FloatArray, Parameters
 from pipelines.bench.reading import Samples, find, names, read_samples
 from pipelines.bench.simulated import SIMULATED
-from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pose.errors import DataError
+from pose.files import atomic_path
 
 # A round number between those that a marginal likelihood and held-out blocks of video find for standardised joints.
 HISTOSC_GAMMA, HISTOSC_NOISE = 3e-3, 1e-2

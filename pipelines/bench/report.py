@@ -12,7 +12,7 @@ from rich.table import Table as ScreenTable
 from rich.text import Text
 
 from pipelines.bench.cell import Column, Run, Table
-from pipelines.files import atomic_path
+from pose.files import atomic_path
 
 LIMIT_MARK = "/"
 """In place of every number of what the time limit ended."""

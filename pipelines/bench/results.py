@@ -17,7 +17,7 @@ from pipelines.bench.reading import UNREADABLE
 from pipelines.bench.report import Sheet, sheet
 from pipelines.bench.stored import FORMAT, check_columns, read_results
 from pipelines.errors import UsageError
-from pipelines.files import atomic_path
+from pose.files import atomic_path
 
 
 class Results:

@@ -22,9 +22,9 @@ from pipelines.bench.report import Sheet, write_markdown
 from pipelines.bench.results import Results
 from pipelines.bench.stored import StoredResults, read_results
 from pipelines.errors import UsageError
-from pipelines.files import atomic_path
 from pipelines.progress import Reporter
 from pose.errors import DataError
+from pose.files import atomic_path
 
 
 @dataclass(frozen=True)

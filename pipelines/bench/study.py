@@ -20,10 +20,10 @@ from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
 from pipelines.config import Config
 from pipelines.features import Samples, extract
-from pipelines.files import atomic_path
 from pipelines.progress import Silent
 from pipelines.train import FRAMES_PER_SECOND, describe, new_histosc
 from pose import HistoSC
+from pose.files import atomic_path
 
 FloatArray = NDArray[np.float64]
 

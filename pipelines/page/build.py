@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipelines.evaluate import METHODS, Evaluation
-from pipelines.files import atomic_path
 from pipelines.page.charts import calibration_chart, distribution_chart
 from pipelines.page.frames import Picture, pictures
 from pipelines.page.tracks import viewer_data
 from pipelines.report import LABELS
+from pose.files import atomic_path
 
 _GROUPS = {"action": "by action", "camera": "by camera", "subject": "by subject"}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipelines.errors import UsageError
-from pipelines.files import is_pipe_or_device
+from pose.files import is_pipe_or_device
 from pose.video import STILL_SUFFIXES, holds_stills, is_video, list_stills
 
 OVERLAY_ENDING = "_overlay.mp4"

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
-from pipelines.files import lost_by_writing
 from pipelines.model import PoseModel
 from pipelines.predict.frames import FrameRange
 from pipelines.predict.journal import Journal
@@ -27,6 +26,7 @@ from pose.bone_lengths_file import bone_names
 from pose.camera import Camera
 from pose.errors import DataError
 from pose.export import metadata_path, read_hdf5
+from pose.files import lost_by_writing
 from pose.series import PoseSeries, Quality
 from pose.smoothing import smooth
 from pose.video import probe

@@ -9,11 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pipelines.files import atomic_path
 from pipelines.model import PoseModel
 from pipelines.predict.inputs import OVERLAY_ENDING, digest
 from pose.errors import DataError
 from pose.export import metadata_path, read_hdf5, write_csv, write_csv_metadata, write_hdf5
+from pose.files import atomic_path
 from pose.series import PoseSeries
 
 

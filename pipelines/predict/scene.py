@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pipelines.config import Config
 from pipelines.errors import UsageError
-from pipelines.files import is_pipe_or_device
 from pipelines.predict.inputs import NO_FILE, digest
 from pipelines.silhouettes import fit_background, fit_frames
 from pose.background_models import BackgroundModel, RunningBackground
 from pose.errors import DataError
+from pose.files import is_pipe_or_device
 from pose.silhouette import Silhouette, examine_mask
 from pose.video import VideoFrame, read_frames
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.files import atomic_path
+from pose.files import atomic_path
 
 
 def test_a_finished_file_appears_under_its_name(tmp_path):

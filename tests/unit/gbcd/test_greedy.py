@@ -36,6 +36,7 @@ def coded(monkeypatch):
     """K is kept as codes, however coarse they are beside the noise."""
     monkeypatch.setattr("gbcd.system.MAX_CODE_ROUNDING", np.inf)
     monkeypatch.setattr("gbcd.solvers.plan.CODED_STEPS", 0.0)
+    monkeypatch.setattr("gbcd.solvers.plan.RESTART", 0.0)
     monkeypatch.setattr("gbcd.solvers.plan.MIN_SAVING", 0.0)
     monkeypatch.setattr("gbcd.solvers.plan.SAVING", 0.0)
 

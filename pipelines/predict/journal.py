@@ -70,6 +70,7 @@ class Journal:
             self._n = self._whole_batches()
             if self._n == 0:
                 os.ftruncate(self._file, 0)
+                os.lseek(self._file, 0, os.SEEK_SET)  # not behind what was read of another run's
                 self._write(self._header)
             else:
                 os.ftruncate(self._file, _HEADER + self._n * self._dtype.itemsize)

@@ -78,6 +78,20 @@ def test_another_run_begins_anew(tmp_path, other):
         assert len(journal) == 0
 
 
+@pytest.mark.parametrize("n_batches", [1, 40])
+def test_nothing_of_another_run_moves_the_results(tmp_path, n_batches):
+    with open_journal(tmp_path, run="before") as journal:
+        for k in range(n_batches):
+            journal.append(batch(k * BATCH))
+    with open_journal(tmp_path) as journal:
+        journal.append(batch(7))
+        records = journal.records()
+        assert records["frame"].tolist() == list(range(7, 7 + BATCH))
+        np.testing.assert_array_equal(records["joints"], [pose.joints for pose in batch(7)])
+    with open_journal(tmp_path) as journal:
+        assert len(journal) == BATCH
+
+
 def test_one_without_a_batch_does_not_stay(tmp_path):
     with open_journal(tmp_path):
         assert list(tmp_path.iterdir()) != []

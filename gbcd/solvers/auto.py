@@ -29,6 +29,7 @@ def auto(progress: Progress, block_size: int | None, rng: np.random.Generator) -
         progress.choice = f"cholesky: {system.n:,} rows are factored at once"
         return cholesky(progress)
     descent = GreedySolve(progress, block_size, rng, alternative=direct)
+    direct = cholesky_seconds(system)  # again: the coarse block may have found that float64 is needed, twice the bytes
     if direct < descent.seconds:
         progress.choice = f"cholesky: forecast {direct:.2g} s, against {descent.seconds:.2g} s for {descent.choice}"
         return cholesky(progress)

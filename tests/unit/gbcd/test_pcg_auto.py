@@ -5,6 +5,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
 from gbcd._tiles import worker_limit
+from gbcd.preconditioner import ColumnFactor
+from gbcd.solvers.plan import Plan
 
 MB = 1 << 20
 
@@ -104,6 +106,22 @@ def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, monkeypatch, 
         assert result.choice == "cholesky: forecast 1 s, against 2 s for greedy blocks of 60"
     else:
         assert result.choice == "gbcd: greedy blocks of 60"
+
+
+def test_auto_factors_nothing_beyond_the_budget_where_float64_turns_out_to_be_needed(problem, monkeypatch):
+    # A factor of 600 rows takes 1.4 MB in float32, 2.9 MB in float64.
+    X, Y, kernel, noise = problem(600)
+    monkeypatch.setattr("gbcd.solvers.cholesky.FLOAT32_ROWS", 100)
+    monkeypatch.setattr("gbcd.solvers.auto.AT_ONCE", 0.0)
+    monkeypatch.setattr("gbcd.solvers.greedy.block_seconds", lambda system, q: 1e3)
+    monkeypatch.setattr("gbcd.solvers.greedy.grow_to_best_rank", lambda *_, **__: Plan(1e3, 1e3, 0, False, False))
+    choices = []
+    for needed in (False, True):
+        monkeypatch.setattr(ColumnFactor, "needs_float64", needed)
+        result = solve(KernelSystem(X, kernel, noise, 2_000_000), Y, "auto", random_state=0)
+        assert result.converged
+        choices.append(result.choice.split(":")[0])
+    assert choices == ["cholesky", "gbcd"]
 
 
 def test_auto_plans_full_vector_steps_too(problem, monkeypatch):

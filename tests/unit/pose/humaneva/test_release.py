@@ -9,6 +9,7 @@ import ezc3d
 import numpy as np
 import pytest
 import scipy.io
+from moving_pictures import read_with_opencv
 
 from pose.errors import DataError
 from pose.humaneva import HumanEva
@@ -39,15 +40,6 @@ def walking(root, **kwargs):
 
 def set_partitions(tree, **ranges):
     (tree / "partitions.json").write_text(json.dumps({"S1": {"Walking 1": ranges}}))
-
-
-def read_with_opencv(path):
-    capture = cv2.VideoCapture(str(path))
-    images = []
-    while (step := capture.read())[0]:
-        images.append(step[1])
-    capture.release()
-    return images
 
 
 def assert_same_labels(labels, expected):

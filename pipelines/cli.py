@@ -1,18 +1,12 @@
-"""The command line: it parses, calls a pipeline, and turns errors into one line and an exit code."""
+"""The command line: it parses, and calls a pipeline."""
 
 from __future__ import annotations
 
-import io
 import json
-import re
 import shutil
-import signal
-import sys
-import traceback
-import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Column, Table
@@ -20,13 +14,12 @@ from rich.table import Column, Table
 from pipelines.console import notes, output, print_table, reporting, split_names
 from pipelines.data_commands import data_app
 from pipelines.errors import UsageError
+from pipelines.exit_codes import EXIT_FAILURE, run
 from pipelines.export import export_command
 from pipelines.fuse import fuse_command
 from pipelines.predict_command import predict_command
 from pipelines.progress import ConsoleReporter
 from pose.errors import DataError, UnfinishedError
-
-EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="pose",
@@ -368,63 +361,9 @@ def _check_folders(masks: Path | None, work: Path | None) -> None:
         raise UsageError(f"--work {work}: is a file, a folder is needed")
 
 
-def _print_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    del category
-    ConsoleReporter(notes).warn(str(message))
-
-
 def main() -> None:
-    """Run the command line; every error is one line, and its traceback is shown with ``--debug`` alone."""
-    debug = "--debug" in sys.argv
-    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
-    warnings.showwarning = _print_warning  # type: ignore[assignment]
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not the terminal's
-    try:
-        _check_arguments(sys.argv[1:])
-        app()
-    except _StoppedError as error:
-        _fail(error, "stopped; the same command starts again where it can", EXIT_INTERRUPTED, debug)
-    except UsageError as error:
-        _fail(error, str(error), EXIT_USAGE, debug)
-    except DataError as error:
-        _fail(error, str(error), EXIT_FAILURE, debug)
-    except OSError as error:
-        _fail(error, f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_FAILURE, debug)
-    except MemoryError as error:
-        _fail(
-            error, "not enough memory; try a larger data.stride or a smaller gp.memory_budget_mb", EXIT_FAILURE, debug
-        )
-    except Exception as error:
-        text = f"{type(error).__name__}: {error} (a fault of this program; --debug shows where)"
-        _fail(error, text, EXIT_FAILURE, debug)
-
-
-def _check_arguments(arguments: list[str]) -> None:
-    """An empty path would mean the current folder."""
-    for place, argument in enumerate(arguments):
-        if not argument or re.fullmatch("--[a-z-]+=", argument):
-            before = f" after {arguments[place - 1]}" if place and not argument else f" {argument}"
-            raise UsageError(f"the argument{before.rstrip()} is empty; is a variable of the shell not set?")
-
-
-class _StoppedError(BaseException):
-    """Ctrl-C or SIGTERM; of our own, since typer would end a KeyboardInterrupt without a word."""
-
-
-def _stop(*_: object) -> None:
-    """End by an exception, so that temporary files are removed on the way."""
-    raise _StoppedError
-
-
-def _fail(error: BaseException, text: str, code: int, debug: bool) -> None:
-    if debug:
-        traceback.print_exception(error)
-    ConsoleReporter(notes).fault(text)
-    sys.exit(code)
+    """Run the command line."""
+    run(app)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,13 @@ def problem() -> Callable[..., Problem]:
 
 
 @pytest.fixture
+def data(problem: Callable[..., Problem]) -> tuple[np.ndarray, np.ndarray]:
+    """In units of their own: 300 rows, 3 outputs, of which the second is constant."""
+    X, Y, _, _ = problem(300, q=4)
+    return 5 + 3 * X, np.c_[100 * Y[:, 0] + 1000, np.full(300, 7.1), Y[:, 1]]
+
+
+@pytest.fixture
 def dense() -> Callable[..., np.ndarray]:
     """Kbar, from the definition."""
 

@@ -117,7 +117,13 @@ class Catalogue:
             If there is no such problem, or its file is not what it should be.
         """
         if name in SIMULATED:
-            return {"name": name, "n": n, "gamma": list(SIMULATED[name].gamma), "noise": SIMULATED[name].noise}
+            gamma = SIMULATED[name].gamma
+            return {
+                "name": name,
+                "n": n,
+                "gamma": gamma if isinstance(gamma, float) else list(gamma),
+                "noise": SIMULATED[name].noise,
+            }
         self._require(name)
         return {"name": name, "n": n, **self._known[name]}
 

@@ -32,13 +32,13 @@ class Simulated:
     noise_of : callable
         Takes noise-free outputs (n, q); returns the standard deviations (q,) of the noise added to them.
     gamma, noise
-        Kernel parameters (d,) and sigma^2 for standardised inputs and outputs.
+        Kernel parameters (d,), or one for all inputs, and sigma^2, for standardised inputs and outputs.
     """
 
     inputs: Callable[[np.random.Generator, int], FloatArray]
     outputs: Callable[[np.random.Generator], Clean]
     noise_of: Callable[[FloatArray], FloatArray]
-    gamma: tuple[float, ...]
+    gamma: tuple[float, ...] | float
     noise: float
 
 
@@ -91,12 +91,17 @@ def _friedman1_variants(rng: np.random.Generator) -> Clean:
 # The parameters are marginal-likelihood fits on 2,000 standardised samples; five of Friedman's inputs do not matter.
 _FRIEDMAN1_GAMMA = (0.130502, 0.148834, 0.0672212, 0.0173893, 0.00753965, 1e-6, 0.000115977, 1e-6, 1e-6, 1e-6)
 _FRIEDMAN1_NOISE = 0.0426459
+_FRIEDMAN1_WIDTH, _FRIEDMAN1_WIDTH_NOISE = 0.0490333, 0.0402185
 _ARM8_GAMMA = (0.396343, 0.166557, 0.188478, 0.156417, 0.132185, 0.119694, 0.0811787, 0.0416908)
 _ARM8_NOISE = 0.00341622
 
 SIMULATED = {
     "friedman1": Simulated(
         _unit_cube, _friedman1_alone, lambda Y: np.ones(Y.shape[1]), _FRIEDMAN1_GAMMA, _FRIEDMAN1_NOISE
+    ),
+    # The paper's kernel has one width; the inputs that do not matter then count as much as the others.
+    "friedman1_isotropic": Simulated(
+        _unit_cube, _friedman1_alone, lambda Y: np.ones(Y.shape[1]), _FRIEDMAN1_WIDTH, _FRIEDMAN1_WIDTH_NOISE
     ),
     # Other weights for each output: as smooth, as noisy, and the same inputs matter.
     "friedman1_45": Simulated(

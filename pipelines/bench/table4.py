@@ -18,7 +18,7 @@ LIMITS = {"kin40k": 30_000}
 TEST_SAMPLES = {"full": 5_000, "quick": 500}
 VARIANCE_SAMPLES = {"full": 200, "quick": 50}
 
-SIMULATED = {"full": ("friedman1", "arm8"), "quick": ("friedman1",)}
+SIMULATED = {"full": ("friedman1", "friedman1_isotropic", "arm8"), "quick": ("friedman1",)}
 
 THE_PAPERS = {
     "full": " The paper has 0.071 for the exact process on Kin40k with 30,000 samples, and 0.009 on Friedman1, of "

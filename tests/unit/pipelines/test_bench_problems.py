@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from gbcd import fit_hyperparameters
 from pipelines.bench import table4
 from pipelines.bench.problems import Catalogue, draw
 from pipelines.bench.rows import Rows
@@ -50,7 +51,9 @@ def test_friedmans_function():
     np.testing.assert_allclose(friedman1(X, weights), [[10 * np.sin(np.pi / 4) + 5 + 2.5]])
 
 
-@pytest.mark.parametrize(("name", "d", "q"), [("friedman1", 10, 1), ("arm8", 8, 1), ("friedman1_45", 10, 45)])
+@pytest.mark.parametrize(
+    ("name", "d", "q"), [("friedman1", 10, 1), ("friedman1_isotropic", 10, 1), ("arm8", 8, 1), ("friedman1_45", 10, 45)]
+)
 def test_simulated_problems_are_standardised_and_tested_without_noise(catalogue, name, d, q):
     specified = catalogue().specify(name, 3000)
     problem = draw(specified, None, n_test=500)
@@ -66,6 +69,15 @@ def test_simulated_problems_are_standardised_and_tested_without_noise(catalogue,
     # Friedman's noise has variance 1 beside about 24 of the function.
     if name == "friedman1":
         assert problem.Y_test.var() == pytest.approx(24 / 25, abs=0.1)
+
+
+def test_one_width_for_friedmans_function_is_that_of_the_greatest_marginal_likelihood(catalogue):
+    specified = catalogue().specify("friedman1_isotropic", 2000)
+    problem = draw(specified, None)
+    np.testing.assert_array_equal(problem.Y, draw(catalogue().specify("friedman1", 2000), None).Y)
+    fit = fit_hyperparameters(problem.X, problem.Y, kernel="isotropic", random_state=0, fit_amplitude=False)
+    assert specified["gamma"] == pytest.approx(np.exp(fit.kernel.log_parameters[0]), rel=1e-2)
+    assert specified["noise"] == pytest.approx(fit.noise, rel=1e-2)
 
 
 def test_a_file_is_split_scaled_and_given_its_parameters(catalogue, folder):
@@ -156,7 +168,7 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_have_their_rows(fold
     np.savez(folder / "twice.npz", X=np.eye(3), y=np.arange(3.0))
     listening = Listening()
     (made,) = table4.tables("full", Catalogue(folder, tmp_path / "fitted.json", listening))
-    rows = {row.labels: row for row in made.rows if row.labels[0] not in ("friedman1", "arm8")}
+    rows = {row.labels: row for row in made.rows if row.labels[0] not in SIMULATED}
     assert {labels[0] for labels in rows} == {"broken", "small", "twice"}
     assert rows["small", "54", "gbcd"].cell is not None
     fault = "column 1 holds text ('red') in line 2; numbers are needed"

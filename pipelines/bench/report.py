@@ -26,7 +26,8 @@ LEGEND = (
     "residual is the infinity norm of (K + σ²I)α − y, in float64. RMSE is sqrt(mean (prediction − output)²) over test "
     "samples, in standard deviations of the output (the paper's eq. 16); of variances v, rel. RMSE is "
     "sqrt(mean (v − v_Cholesky)² / mean v_Cholesky²) (its eq. 17). Algorithm 2 is the paper's method (the solver "
-    f"gbcd-paper), gbcd this library's. {LIMIT_MARK} stands for what the time limit ended. The paper is Bo and "
+    "gbcd-paper), gbcd this library's. Repeated measurements are medians, ± is mean and standard deviation over "
+    f"as many random splits. {LIMIT_MARK} stands for what the time limit ended. The paper is Bo and "
     "Sminchisescu (UAI 2008)."
 )
 
@@ -134,12 +135,17 @@ class Section(Protocol):
     figure: str
     tables: list[Sheet]
 
+    @property
+    def repeated(self) -> int:
+        """The most measurements of one cell."""
+
 
 def write_markdown(path: Path, results: Sequence[Section]) -> None:
     """Write all benchmarks' tables to one file."""
     parts = ["# Benchmarks", LEGEND]
     for held in results:
-        command = f"pose bench {held.benchmark} --size {held.size}"
+        repeat = f" --repeat {held.repeated}" if held.repeated > 1 else ""
+        command = f"pose bench {held.benchmark} --size {held.size}{repeat}"
         machine = ", ".join(f"{name} {value}" for name, value in held.machine.items())
         parts.append(f"## {held.benchmark}, {held.size}")
         parts.append(f"`{command}`, version {held.version}; {machine}.")

@@ -59,6 +59,11 @@ class StoredResults(BaseModel):
     tables: list[Sheet]
     cells: list[StoredCell]
 
+    @property
+    def repeated(self) -> int:
+        """The most measurements of one cell."""
+        return max((len(cell.runs) for cell in self.cells), default=0)
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         for table in self.tables:

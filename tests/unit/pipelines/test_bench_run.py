@@ -107,7 +107,9 @@ def test_a_later_run_measures_only_what_is_new(start):
 
 def test_repeated_measurements_give_medians_and_go_on_from_those_there(start):
     start(cell("a"))
+    assert "`pose bench fakes --size full`" in (start.out / "RESULTS.md").read_text()
     rows, _, done = start(cell("a"), repeat=3)
+    assert "`pose bench fakes --size full --repeat 3`" in (start.out / "RESULTS.md").read_text()
     assert done == ["a", "a"]
     assert rows[0] == ["a", "1.0", "0.0", ""]  # the seeds are 0, 1 and 2
 

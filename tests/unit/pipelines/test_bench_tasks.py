@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from pipelines.bench import tasks
+from pipelines.bench import approximations, tasks
 from pipelines.bench.cell import UnavailableError
 from pipelines.bench.peers import PEERS
 from pipelines.bench.problems import Catalogue, draw
@@ -89,6 +89,23 @@ def test_variances_agree_with_the_direct_ones(specified):
     exact = 1 - (K_star * np.linalg.solve(dense(problem), K_star)).sum(axis=0)
     np.testing.assert_allclose(found["cholesky"], exact, atol=1e-9)
     assert tasks.relative_rmse(found["gbcd"], exact) < 1e-4
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("method", ["SD", "SR", "MPGP", "gbcd"])
+def test_approximations_by_all_rows_have_the_exact_error_and_variances_are_timed_once(specified, method, seed):
+    shared = {"problem": specified(), "tol": 1e-6, "n_test": 40, "n_variances": 20}
+    if method == "gbcd":
+        job = approximations.fit_exact(shared, None, seed)
+    else:
+        job = approximations.fit_sparse(shared | {"method": method, "n_regressors": 300}, None, seed)
+    measures = job.check(job.work()).measures
+    problem = draw(specified(), None, 40, seed)
+    squares = (((problem.X_test[:, None] - problem.X[None]) ** 2) * problem.kernel.gamma).sum(axis=2)
+    errors = np.exp(-squares) @ np.linalg.solve(dense(problem), problem.Y) - problem.Y_test
+    assert measures["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-3)
+    assert measures["regressors"] == 300
+    assert (measures["variance_ms"] is None) == (seed > 0)
 
 
 def test_coefficients_that_are_not_finite_are_an_error(specified):

@@ -13,6 +13,7 @@ Cholesky"; in blocks with rejection, Epperly, Tropp & Webber 2024). With K ~ L L
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from gbcd._dense import cholesky_in_place, cholesky_solve
 from gbcd._kept import CODED
 from gbcd._tiles import parallel, spans
 from gbcd.system import KernelSystem
+
+A = TypeVar("A", bound=FloatArray)
 
 DRAWS = 512
 """Candidates drawn between two updates of the factor; some are rejected."""
@@ -47,7 +50,10 @@ MIN_SHARE = 0.01
 
 MUCH = 10.0
 ROWS = 1024
-LANES = 16
+
+MAX_LANES = 16
+LANE_BYTES = 8 << 20
+"""Of all lanes' sums of L' V: there is one at least."""
 
 
 class ColumnFactor:
@@ -140,28 +146,28 @@ class ColumnFactor:
         for panel in self._panels:
             panel[:] = [piece if isinstance(piece, CodedArray) else CodedArray(piece) for piece in panel]
 
-    def products(self, V: Float64Array) -> Float64Array:
+    def products(self, V: FloatArray) -> Float64Array:
         """Return L' V in float64, (rank, q)."""
         right = np.ascontiguousarray(V, dtype=self._dtype)
+        starts = self._starts()
         # In lanes of consecutive pieces, added up in order: the number of threads makes no difference.
-        lanes = spans(len(self._pieces), max(1, -(-len(self._pieces) // LANES)))
+        count = int(np.clip(LANE_BYTES // max(8 * self.rank * V.shape[1], 1), 1, MAX_LANES))
+        lanes = spans(len(self._pieces), max(1, -(-len(self._pieces) // count)))
         totals = np.zeros((len(lanes), self.rank, V.shape[1]))
 
-        def work(mine: Iterator[int]) -> None:
+        def work(parts: Iterator[tuple[int, int]]) -> None:
             room = self._room()
-            for lane in mine:
+            for lane, k in parts:
+                total = totals[lane, starts[k] : starts[k + 1]]
                 for p in range(*lanes[lane].indices(len(self._pieces))):
-                    part = right[self._pieces[p]]
-                    totals[lane] += np.concatenate(
-                        [_transposed_product(panel[p], part, room) for panel in self._panels]
-                    )
+                    total += _transposed_product(self._panels[k][p], right[self._pieces[p]], room)
 
-        parallel(work, range(len(lanes)))
+        parallel(work, [(lane, k) for lane in range(len(lanes)) for k in range(len(self._panels))])
         total: Float64Array = totals.sum(axis=0)
         return total
 
-    def subtract(self, W: FloatArray, G: Float64Array) -> Float64Array:
-        """Return G - L W, (n, q), for W (rank, q)."""
+    def subtract(self, W: FloatArray, G: A) -> A:
+        """Return G - L W, (n, q), for W (rank, q), in the precision of G."""
         left = np.ascontiguousarray(W, dtype=self._dtype)
         starts = self._starts()
         result = G.copy()
@@ -306,9 +312,9 @@ class Preconditioner:
         """Bytes that it takes, L included."""
         return self._factor.bytes + self._lower.nbytes
 
-    def solve(self, G: Float64Array) -> Float64Array:
-        """Return P^-1 G, (n, q)."""
-        if self._factor.rank == 0:
-            return G / self._noise
-        inner = cholesky_solve(self._lower, self._factor.products(G).astype(self._lower.dtype))
-        return self._factor.subtract(inner, G) / self._noise
+    def solve(self, G: A) -> A:
+        """Return P^-1 G, (n, q), in the precision of G."""
+        factor = self._factor
+        solved = factor.subtract(cholesky_solve(self._lower, factor.products(G)), G) if factor.rank else G.copy()
+        np.divide(solved, solved.dtype.type(self._noise), out=solved)
+        return solved

@@ -210,14 +210,10 @@ class Variances:
     def _steps(self, G: FloatArray, open_: IntArray) -> tuple[FloatArray, Float64Array]:
         """Return -P^-1 g and g' P^-1 g for the open columns of G."""
         assert self._preconditioner is not None
-        steps = np.empty((len(G), len(open_)), dtype=G.dtype)
-        bound = np.empty(len(open_))
-        for piece in spans(len(open_), 8 * MIN_CHUNK):
-            gradients = G[:, open_[piece]].astype(np.float64)
-            solved = self._preconditioner.solve(gradients)
-            bound[piece] = np.einsum("ij,ij->j", gradients, solved)
-            steps[:, piece] = -solved
-        return steps, bound
+        gradients = G if len(open_) == G.shape[1] else np.ascontiguousarray(G[:, open_])
+        steps = self._preconditioner.solve(gradients)
+        np.negative(steps, out=steps)
+        return steps, -_dots(gradients, steps)
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
         """Replace the estimates (t,) outside their bounds, or warn where there is no factor or no memory for it."""

@@ -296,7 +296,7 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="table2, table3, table4, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all."
+            help="table2 to table5, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all."
         ),
     ],
     size: Annotated[
@@ -305,8 +305,9 @@ def bench(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos; "
-            "shapes needs the MPEG-7 pictures. Default: simulated ones alone, as all quick tables but solvers."
+            help="Folder of data sets, .npz, .csv or .mat: table4 takes all, the others kin40k, calhouse or sarcos. "
+            "table5 takes poses in HumanEva's format, shapes needs the MPEG-7 pictures. Default: simulated ones alone, "
+            "as all quick tables but solvers."
         ),
     ] = None,
     repeat: Annotated[

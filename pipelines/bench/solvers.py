@@ -123,10 +123,10 @@ def _large(make: _Rows) -> Table:
     }
     rows = [row for (problem, n), names in solvers.items() for name in names for row in make.solve(problem, n, name)]
     rows = [Row((*row.labels, "auto"), row.cell, row.missing) for row in rows]
-    for size in (1_000_000_000, 4_000_000_000):
+    for solver, size in (("gbcd", 1_000_000_000), ("gbcd", 4_000_000_000), ("auto", 4_000_000_000)):
         budget = make.budget(size)
-        parameters = solve_parameters("gbcd", budget)
-        rows += make.sized(("gbcd", in_mb(budget)), SOLVE, "histosc_like", 26_572, parameters)
+        parameters = solve_parameters(solver, budget)
+        rows += make.sized((solver, in_mb(budget)), SOLVE, "histosc_like", 26_572, parameters)
     return Table(
         "Large systems and many outputs",
         ("problem", "n", "solver", "budget"),

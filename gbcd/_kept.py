@@ -13,8 +13,8 @@ from gbcd._arrays import FloatArray
 from gbcd._coded import CodedArray
 from gbcd._tiles import spans
 
-TILE = {2: 512, 4: 512, 8: 256}
-"""Rows and columns of a tile by the bytes of a value: at most 1 MiB, which stays in a second-level cache."""
+TILE = {2: 512, 4: 512, 8: 384}
+"""Rows and columns of a tile by the bytes of a value: at most 1.2 MB, which stays in a second-level cache."""
 
 CODED = np.dtype(np.uint16)
 
@@ -72,6 +72,11 @@ class KeptTiles:
         """Mean variance of the rounding errors of the codes held so far."""
         variances = [tile.variance for tile in self._tiles if isinstance(tile, CodedArray)]
         return float(np.mean(variances)) if variances else 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing is left to be put here."""
+        return all(tile is not None for tile in self._tiles)
 
     def keeps(self, index: int) -> bool:
         """Whether there is room for the tile."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd._arrays import Float64Array, FloatArray, IntArray, as_matrix, centre, positive_number
+from gbcd._exact_tiles import ExactTiles
 from gbcd._kept import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
 from gbcd._memory import budget_bytes
 from gbcd._products import locality_order, symmetric_product
@@ -452,34 +453,36 @@ class KernelSystem:
         self, V: Float64Array, dtype: np.dtype[np.floating], kept: KeptTiles | None = None
     ) -> Float64Array:
         order = slice(None) if self._order is None else self._order
-        product, evaluations = symmetric_product(V[order], dtype, self._fill_ordered_tile, kept)
+        # What is kept is filled with float64 values, rounded.
+        exact = dtype != self._dtype or (kept is not None and kept.dtype == np.float32 and not kept.is_full)
+        tiles = self._exact_tiles(self._order) if exact else None
+
+        def fill(pair: Pair, values: FloatArray) -> None:
+            if tiles is not None and values.dtype != self._dtype:
+                tiles.fill(pair, values)
+            else:
+                self._fill_tile(pair, values)
+
+        product, evaluations = symmetric_product(V[order], dtype, fill, kept)
         self.kernel_evaluations += evaluations
         result = np.empty_like(product)
         result[order] = product
         return result
 
-    def _fill_ordered_tile(self, pair: Pair, values: FloatArray) -> None:
-        """Evaluate a tile of the rows in the order of products."""
+    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
+        """Evaluate a tile of the rows in the order of products, in tile precision."""
         i, j = pair
-        if values.dtype == self._dtype:
-            self.kernel.tile(self._product_rows[i], self._product_columns[j], out=values)
-        elif self._order is None:
-            self._fill_tile(self.X[i], self.X[j], values)
-        else:
-            self._fill_tile(self.X[self._order[i]], self.X[self._order[j]], values)
+        self.kernel.tile(self._product_rows[i], self._product_columns[j], out=values)
         if i.start == j.start:
             np.fill_diagonal(values, self._own[i] if self._order is None else self._own[self._order[i]])
 
-    def _fill_tile(self, A: Float64Array, B: Float64Array, values: FloatArray) -> None:
-        # Features in the array's precision are made for each tile: a few per cent of its product, no memory.
-        self.kernel.tile(
-            self.kernel.row_features(A, self._origin, values.dtype),
-            self.kernel.column_features(B, self._origin, values.dtype),
-            out=values,
-        )
+    def _exact_tiles(self, order: IntArray | None) -> ExactTiles:
+        room = min(WORKSPACE_BYTES, self.memory_budget // 8)
+        return ExactTiles(self.X, self.kernel, self._origin, self._own, order, room)
 
     def _fill_symmetric(self, matrix: FloatArray) -> None:
         pairs = tile_pairs(self.n, np.dtype(np.float64))
+        tiles = self._exact_tiles(None)
 
         def work(pieces: Iterator[Pair]) -> None:
             room = np.empty(min(self.n, TILE[8]) ** 2)
@@ -487,9 +490,7 @@ class KernelSystem:
                 # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
                 # is used so often that the difference shows as drift.
                 values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
-                self._fill_tile(self.X[i], self.X[j], values)
-                if i.start == j.start:
-                    np.fill_diagonal(values, self._own[i])
+                tiles.fill((i, j), values)
                 matrix[i, j] = values
                 if i.start != j.start:
                     matrix[j, i] = values.T

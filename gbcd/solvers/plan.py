@@ -45,7 +45,7 @@ WORK_BYTES = 96
 CODED_STEPS = 2.2
 """Codes need restarts: for each unit of their rounding over the noise, this part more steps."""
 
-RESTART = 4.0
+RESTART = 2.5
 """Evaluations that a value of the restarts' float64 residual takes the time of."""
 
 BLOCK_PASSES = 15.0

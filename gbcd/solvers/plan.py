@@ -19,8 +19,8 @@ from gbcd.system import KernelSystem
 READ = {2: 1.1e-10, 4: 2.0e-10, 8: 4.0e-10}
 """Seconds a product takes for each of the n^2 values, by the bytes of those that are kept."""
 
-EVALUATE = 2.6e-10
-EVALUATE_FEATURE = 1.6e-11
+EVALUATE = {4: 2.6e-10, 8: 3.9e-10}
+EVALUATE_FEATURE = {4: 1.6e-11, 8: 2.4e-11}
 """The same for values that are evaluated: at all, and for each input column."""
 
 MULTIPLY = 2.2e-11
@@ -30,8 +30,8 @@ APPLY = 6e-10
 APPLY_OUTPUT = 5e-11
 """Seconds the preconditioner takes for each value of L: for one output, and for each other one."""
 
-GROW = 1.3e-11
-"""Seconds the factor and its Gram matrix take for each n rank^2."""
+GROW = {4: 1.3e-11, 8: 2.6e-11}
+"""Seconds the factor and its Gram matrix take for each n rank^2, by the bytes of a value."""
 
 WINDOW = 20
 """Earlier directions a step is kept conjugate to, float32 pairs."""
@@ -57,6 +57,11 @@ each of the n^2 values."""
 FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 """Seconds of a Cholesky factorization for each of n^3, by the bytes of a value."""
 
+STEEPNESS = 5.0
+REDUCTION = 5e4
+LEAST_DELTA = 1e-5
+"""See `forecast_steps`."""
+
 SHARED_STEPS, MANY_OUTPUTS = 0.5, 8
 """Part of the steps that outputs need together, from this many on: they share directions."""
 
@@ -67,7 +72,7 @@ SAVING, MIN_SAVING, MAX_SAVING = 0.25, 0.05, 0.25
 LOOK_AHEAD = 1.25
 TIE, KEPT_TIE = 1.15, 1.07
 """Growth goes on while it costs no more than this: the optimum is flat, and more columns mean fewer evaluations,
-where K is not kept whole."""
+where K is not kept whole. In float64 they take twice the memory, and the steps are few."""
 
 MIN_RANK = 256
 
@@ -108,12 +113,12 @@ class Plan:
     whole: bool = False
 
 
-def forecast_steps(n: int, left: float) -> float:
+def forecast_steps(n: int, rank: int, left: float) -> float:
     """Return about how many preconditioned steps reach a tolerance of 1e-4.
 
     Parameters
     ----------
-    n : int
+    n, rank : int
     left : float
         Mean Schur diagonal over the noise.
 
@@ -121,8 +126,15 @@ def forecast_steps(n: int, left: float) -> float:
     -----
     A fit to arm8 and Kin40k at n = 10,000 and 20,000, ranks 500 to 4,000 (16 to 133 steps, all within a fifth). The
     condition number is 1 + |K - L L'| / sigma^2, and that norm grows with n at a given trace.
+
+    Where little is left the theory of conjugate gradients tells more: with that norm at delta sigma^2 each step divides
+    the error by about 4 / delta. Of eigenvalues that fall as a power of their number, the trace of those after `rank`
+    is the largest of them times rank / (power - 1).
     """
-    return float(6 + 11 * np.sqrt(n / 1e4) * left**0.75)
+    many = 6 + 11 * np.sqrt(n / 1e4) * left**0.75
+    delta = STEEPNESS * n * left / max(rank, 1)
+    few = 1 + np.log(REDUCTION) / np.log(4 / max(delta, LEAST_DELTA)) if delta < 2 else np.inf
+    return float(min(many, few))
 
 
 def window(system: KernelSystem, n_outputs: int) -> int:
@@ -144,8 +156,8 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_by
         + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
     )
     room = max(system.room - reserved, 0)
-    steps = forecast_steps(n, trace / system.noise) * (SHARED_STEPS if n_outputs >= MANY_OUTPUTS else 1.0)
-    evaluate = EVALUATE + EVALUATE_FEATURE * d
+    steps = forecast_steps(n, rank, trace / system.noise) * (SHARED_STEPS if n_outputs >= MANY_OUTPUTS else 1.0)
+    evaluate = _evaluation(d, system.dtype.itemsize)
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
     bare = steps * (n**2 * evaluate + rest)
     ways: list[tuple[np.dtype[Any], float, float]] = [(system.dtype, steps, 0.0)]
@@ -165,13 +177,18 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_by
     )
 
 
+def _evaluation(d: int, itemsize: int) -> float:
+    """Return the seconds a product takes for each of the n^2 values that are evaluated."""
+    return EVALUATE[itemsize] + EVALUATE_FEATURE[itemsize] * d
+
+
 def block_seconds(system: KernelSystem, n_outputs: int) -> float:
     """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
     n, d = system.X.shape
     passes = (
         BLOCK_PASSES
         * np.sqrt(n / BLOCK_ROWS)
-        * (2 * (EVALUATE + EVALUATE_FEATURE * d) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
+        * (2 * _evaluation(d, system.dtype.itemsize) + BLOCK_OVERHEAD + MULTIPLY * n_outputs)
     )
     return float(float(n) ** 2 * passes)
 
@@ -183,7 +200,7 @@ def cholesky_seconds(system: KernelSystem) -> float:
     if itemsize * n**2 > system.memory_budget:
         return float(np.inf)
     # A fill and a float64 residual, both of one half.
-    return float(FACTOR[itemsize] * float(n) ** 3 + 6 * n**2 * (EVALUATE + EVALUATE_FEATURE * d))
+    return float(FACTOR[itemsize] * float(n) ** 3 + 4 * n**2 * _evaluation(d, 8))
 
 
 def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
@@ -198,6 +215,7 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         Seconds that another way would take: growth stops where it has cost a tenth of that and does not look better.
     """
     n = system.n
+    grow = GROW[system.dtype.itemsize] * n
     traces = {0: factor.trace}
     here = plan(system, 0, factor.trace, n_outputs, factor.value_bytes)
     room = max(system.room, MIN_ROOM)
@@ -225,10 +243,10 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
         power = np.log(max(traces[half], 1e-300) / max(trace, 1e-300)) / np.log(rank / half) if half else 1.0
         further = int(np.ceil(rank * LOOK_AHEAD))
         there = plan(system, further, trace * LOOK_AHEAD**-power, n_outputs, factor.value_bytes)
-        growth = GROW * n * (further**2 - rank**2)
-        spent = GROW * n * rank**2 + (EVALUATE + EVALUATE_FEATURE * system.X.shape[1]) * n * rank
+        growth = grow * (further**2 - rank**2)
+        spent = grow * rank**2 + _evaluation(system.X.shape[1], system.dtype.itemsize) * n * rank
         hopeless = spent > 0.1 * limit and there.seconds > limit
-        tie = KEPT_TIE if here.whole else TIE
+        tie = KEPT_TIE if here.whole or system.dtype == np.float64 else TIE
         if hopeless or there.seconds + growth >= tie * here.seconds:
             break
     return here

@@ -29,11 +29,18 @@ def system_of(n=2000, d=3, gamma=0.2, noise=1e-2, budget=256 * MB, precision="mi
 
 @pytest.mark.parametrize("n", [1, 10, 10**4, 10**6])
 def test_more_left_is_more_steps(n):
-    steps = [forecast_steps(n, left) for left in (0, 1e-3, 0.1, 1, 10, 1e4)]
+    steps = [forecast_steps(n, n // 10, left) for left in (1e-9, 1e-3, 0.1, 1, 10, 1e4)]
     assert steps[0] > 0
-    assert (np.diff(steps) > 0).all()
+    assert (np.diff(steps) >= 0).all()
+    assert steps[-1] > steps[0]
     assert np.isfinite(steps).all()
-    assert forecast_steps(2 * n, 1.0) > forecast_steps(n, 1.0)
+    assert forecast_steps(2 * n, 1, 1.0) > forecast_steps(n, 1, 1.0)
+
+
+def test_a_factor_that_leaves_next_to_nothing_is_the_solution_in_two_steps():
+    # Friedman's function, n = 100,000, rank 1,360: two steps; rank 402 left so much that five were needed.
+    assert forecast_steps(100_000, 1360, 2.7e-6) == pytest.approx(2, abs=0.5)
+    assert forecast_steps(100_000, 402, 3.6e-4) == pytest.approx(5, abs=1)
 
 
 def test_more_left_costs_more():
@@ -61,7 +68,7 @@ def test_more_memory_is_never_much_slower(noise, q):
 def test_codes_are_planned_where_they_are_allowed_alone(noise, precision, mb):
     system = system_of(noise=noise, budget=mb * MB, precision=precision)
     made = plan(system, 200, 0.5, 1)
-    assert made.steps >= forecast_steps(system.n, 0.5 / noise)
+    assert made.steps >= forecast_steps(system.n, 200, 0.5 / noise)
     assert made.seconds > 0
     assert made.reserved >= 2 * system.n * 200
     if made.coded:
@@ -69,7 +76,7 @@ def test_codes_are_planned_where_they_are_allowed_alone(noise, precision, mb):
         assert system.allows_codes
     if not made.keep:
         assert not made.coded
-        assert made.steps == forecast_steps(system.n, 0.5 / noise)
+        assert made.steps == forecast_steps(system.n, 200, 0.5 / noise)
 
 
 def test_codes_are_taken_where_they_save_more_than_their_steps_cost(monkeypatch):
@@ -80,7 +87,7 @@ def test_codes_are_taken_where_they_save_more_than_their_steps_cost(monkeypatch)
     monkeypatch.setattr("gbcd.solvers.plan.RESTART", 0.0)
     coded = plan(system, 200, 0.01, 1)
     assert coded.coded
-    assert coded.steps > forecast_steps(system.n, 10.0)
+    assert coded.steps > forecast_steps(system.n, 200, 10.0)
     # Values in tile precision take twice the time to read, and no further steps.
     monkeypatch.setattr("gbcd.solvers.plan.CODED_STEPS", 10.0)
     whole = plan(system, 200, 0.01, 1)

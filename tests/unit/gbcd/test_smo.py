@@ -54,8 +54,8 @@ def test_a_pair_costs_two_columns(problem):
     result = solve(KernelSystem(X, kernel, noise, 0, "float64"), Y, "smo", tol=1e-2)
     checks = result.kernel_evaluations - result.n_iter * 600 * 500
     assert checks > 0
-    # What is left are whole symmetric float64 checks, in tiles of 256 rows.
-    assert checks % (3 * 256**2 + 2 * 256 * 88 + 88**2) == 0
+    # What is left are whole symmetric float64 checks, in tiles of 384 rows.
+    assert checks % (384**2 + 384 * 216 + 216**2) == 0
 
 
 @BUDGETS

@@ -107,6 +107,8 @@ class KernelSystem:
     ----------
     n : int
         Number of rows.
+    beyond_float32 : bool
+        Whether the noise is too small, or the spread of the inputs too large, for float32 tiles.
     kernel_evaluations : int
         Kernel values k(x, x') computed so far, in any precision; a value read from the kept K or got by symmetry
         is not counted again.
@@ -149,8 +151,8 @@ class KernelSystem:
         # Beyond the rounding of a value evaluated in tile precision, digits are lost to cancellation.
         magnitude = self.kernel.magnitude(self.X, self._origin)
         self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(self.X.shape[1]))
-        coarse = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
-        self._set_precision(np.dtype(np.float64 if precision == "float64" or coarse else np.float32))
+        self.beyond_float32 = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
+        self._set_precision(np.dtype(np.float64 if precision == "float64" or self.beyond_float32 else np.float32))
 
     @property
     def dtype(self) -> np.dtype[np.floating]:

@@ -16,7 +16,7 @@ from gbcd._memory import available_memory
 from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
 from gbcd.preconditioner import DRAWS, ColumnFactor, Preconditioner
 from gbcd.solvers.cholesky import CholeskyFactor, NotPositiveDefiniteError
-from gbcd.solvers.plan import MIN_DRAWS, MIN_ROOM
+from gbcd.solvers.plan import MIN_DRAWS, MIN_ROOM, largest_left
 from gbcd.system import WORKSPACE_BYTES, KernelSystem
 
 RELATIVE_ERROR = 2e-3
@@ -27,6 +27,9 @@ ABSOLUTE_ERROR = 1e-9
 
 RANK_FACTOR = 25.0
 """Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where a product with K outweighs all else."""
+
+ENOUGH = 1e-2
+"""What the preconditioner may leave of K, over the noise: a step then divides the error by 400."""
 
 MAX_STEPS = 60
 MAX_CHUNK = 512
@@ -141,8 +144,8 @@ class Variances:
     def _is_direct(self) -> bool:
         system = self._system
         fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.memory_budget
-        # Float64 systems are those whose noise or spread is too much for float32, and for this preconditioner.
-        hopeless = system.dtype == np.float64 and _holds_factor(system)
+        # What is too much for float32 is so for this preconditioner.
+        hopeless = system.beyond_float32 and _holds_factor(system)
         return self._solver == "cholesky" or (self._solver == "auto" and (fits or hopeless))
 
     def _chunk(self) -> int:
@@ -254,7 +257,7 @@ def _grown(system: KernelSystem, rng: np.random.Generator) -> ColumnFactor:
     # The next columns are evaluated beside L: a fifth of its memory at most.
     draws = int(np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWS, min(DRAWS, system.n)))
     while factor.rank < wanted and factor.bytes + system.dtype.itemsize * draws * system.n <= room:
-        if not factor.grow(draws):
+        if not factor.grow(draws) or largest_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
             break
         if factor.leaves_much:
             factor.compress()

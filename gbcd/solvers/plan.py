@@ -60,7 +60,7 @@ FACTOR = {4: 1.25e-12, 8: 2.4e-12}
 STEEPNESS = 5.0
 REDUCTION = 5e4
 LEAST_DELTA = 1e-5
-"""See `forecast_steps`."""
+"""See `largest_left` and `forecast_steps`."""
 
 SHARED_STEPS, MANY_OUTPUTS = 0.5, 8
 """Part of the steps that outputs need together, from this many on: they share directions."""
@@ -128,13 +128,21 @@ def forecast_steps(n: int, rank: int, left: float) -> float:
     condition number is 1 + |K - L L'| / sigma^2, and that norm grows with n at a given trace.
 
     Where little is left the theory of conjugate gradients tells more: with that norm at delta sigma^2 each step divides
-    the error by about 4 / delta. Of eigenvalues that fall as a power of their number, the trace of those after `rank`
-    is the largest of them times rank / (power - 1).
+    the error by about 4 / delta.
     """
     many = 6 + 11 * np.sqrt(n / 1e4) * left**0.75
-    delta = STEEPNESS * n * left / max(rank, 1)
+    delta = largest_left(n, rank, left)
     few = 1 + np.log(REDUCTION) / np.log(4 / max(delta, LEAST_DELTA)) if delta < 2 else np.inf
     return float(min(many, few))
+
+
+def largest_left(n: int, rank: int, left: float) -> float:
+    """Return about |K - L L'| over the noise, from `left`, its mean diagonal over the noise.
+
+    Of eigenvalues that fall as a power of their number, the trace of those after `rank` is the largest of them times
+    rank / (power - 1).
+    """
+    return STEEPNESS * n * left / max(rank, 1)
 
 
 def window(system: KernelSystem, n_outputs: int) -> int:

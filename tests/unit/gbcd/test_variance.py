@@ -115,3 +115,15 @@ def test_the_variance_of_a_very_smooth_kernel_takes_few_passes(problem):
     exact = predictive_variance(KernelSystem(X[:1400], kernel, noise), X[1400:], solver="cholesky")
     np.testing.assert_allclose(found, exact, rtol=5e-3)
     assert system.kernel_evaluations <= 40 * 1400**2
+
+
+@pytest.mark.parametrize("precision", ["mixed", "float64"])
+def test_after_a_solve_in_float64_no_factor_is_taken_beyond_the_budget(problem, dense, monkeypatch, precision):
+    X, _, kernel, noise = problem(900)
+    monkeypatch.setattr("gbcd.variance.CholeskyFactor", lambda *_: pytest.fail("factored"))
+    system = KernelSystem(X[:600], kernel, noise, 2_000_000, precision)
+    system.raise_precision()
+    assert system.dtype == np.float64
+    latent = predictive_variance(system, X[600:], random_state=0)
+    exact = exact_variances(dense, kernel, X[:600], X[600:], noise)
+    np.testing.assert_allclose(latent, exact, rtol=RELATIVE_ERROR, atol=1e-9)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.linalg
 
 from gbcd import KernelSystem, SquaredExponential
 from gbcd._tiles import worker_limit
@@ -213,3 +214,16 @@ def test_a_tiny_noise_takes_float64_tiles_and_with_them_a_factor_that_still_inve
     exact = np.linalg.solve(L @ L.T + noise * np.eye(300), np.ones((300, 1)))
     found = Preconditioner(factor, noise).solve(np.ones((300, 1)))
     np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_column_that_is_rounding_lifts_p_above_kbar(problem, dense, seed):
+    # Variances are bounded by it. With columns of which 0.3 is rounding the eigenvalues began at 0.28 to 0.76.
+    X, _, _, _ = problem(1000, seed=seed)
+    kernel, noise = SquaredExponential(0.1 * np.array([0.13, 0.15, 0.067, 0.017, 0.0075] + 5 * [1e-6])), 1e-3
+    factor = ColumnFactor(KernelSystem(X, kernel, noise), np.random.default_rng(seed))
+    while factor.grow(256):
+        pass
+    L = np.concatenate(factor.rows(np.arange(1000)), axis=1).astype(np.float64)
+    P = L @ L.T + noise * np.eye(1000)
+    assert scipy.linalg.eigvalsh(dense(X, kernel, noise), P)[0] >= 0.95

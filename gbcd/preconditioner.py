@@ -84,7 +84,7 @@ class ColumnFactor:
         self._rng = rng
         spread = float(self.schur.max())
         self._root_noise = float(np.sqrt(system.noise / spread))
-        # A pivot this small makes the rounding of its column, divided by its root, a good part of sqrt(noise).
+        # A pivot this small makes the rounding of its column, divided by its root, too large a part of sqrt(noise).
         scale = spread * system.n / self._root_noise**2
         self._floor = max(
             scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2, PIVOT_ERRORS * system.tile_error

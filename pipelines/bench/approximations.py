@@ -54,7 +54,7 @@ def fit_sparse(parameters: Parameters, data: Path | None, seed: int) -> Job[Esti
     def check(model: Estimator) -> Finding:
         measures = _on_test_samples(
             problem,
-            parameters["n_variances"] if seed == 0 else 0,
+            _timed_variances(parameters, seed),
             lambda X: np.asarray(model.predict(X)),
             lambda X: np.asarray(model.predict(X, return_std=True)[1]) ** 2,
         )
@@ -82,7 +82,7 @@ def fit_exact(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
         passes = result.kernel_passes
         measures = _on_test_samples(
             problem,
-            parameters["n_variances"] if seed == 0 else 0,
+            _timed_variances(parameters, seed),
             lambda _: predict_mean(problem, result.coef),
             lambda X: predictive_variance(system, X, random_state=seed),
         )
@@ -91,6 +91,10 @@ def fit_exact(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
         )
 
     return Job(lambda: run(problem.X, problem.Y), check)
+
+
+def _timed_variances(parameters: Parameters, seed: int) -> int:
+    return int(parameters["n_variances"]) if seed == 0 else 0
 
 
 def _on_test_samples(

@@ -1,13 +1,10 @@
 """Exact Gaussian process regression far beyond memory, by greedy block coordinate descent."""
 
-from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.likelihood import leave_group_out_score, log_marginal_likelihood
-from gbcd.local_variance import LocalVariances
-from gbcd.prediction import MeanPredictor
-from gbcd.regressor import GBCDRegressor
-from gbcd.sampling import posterior_deviations
-from gbcd.search import HyperparameterFit, fit_hyperparameters
-from gbcd.selection import (
+from gbcd.hyperparameters.objectives import leave_group_out_score, log_marginal_likelihood
+from gbcd.hyperparameters.search import HyperparameterFit, fit_hyperparameters
+from gbcd.kernels.base import Kernel
+from gbcd.kernels.squared_exponential import SquaredExponential
+from gbcd.paper import (
     ActiveSet,
     Cyclic,
     Exhaustive,
@@ -18,10 +15,14 @@ from gbcd.selection import (
     RandomSubset,
     Selection,
 )
+from gbcd.posterior.draws import posterior_deviations
+from gbcd.posterior.mean import MeanPredictor
+from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.variance import predictive_variance
+from gbcd.regressor import GBCDRegressor
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
 from gbcd.sparse import MatchingPursuitGP, SubsetOfData, SubsetOfRegressors
-from gbcd.system import KernelSystem
-from gbcd.variance import predictive_variance
+from gbcd.system.kernel_system import KernelSystem
 
 __all__ = [
     "SOLVERS",

@@ -11,24 +11,32 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, centre, group_labels, positive_integer, standardisation
-from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, given_amplitude, stored_amplitude
-from gbcd._memory import budget_bytes
-from gbcd._progress_lines import ProgressLines
-from gbcd._threads import thread_count
-from gbcd._tiles import kernel_product, worker_limit
-from gbcd._training_data import new_inputs, refuse_weights, training_data
 from gbcd.checkpoint import Checkpoint
-from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.local_variance import LocalVariances
-from gbcd.sampling import posterior_deviations
-from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.search import Objective
+from gbcd.hyperparameters.request import (
+    Request,
+    find_hyperparameters,
+    fitted_amplitude,
+    given_amplitude,
+    stored_amplitude,
+)
+from gbcd.hyperparameters.search import Objective
+from gbcd.kernels.base import Kernel
+from gbcd.kernels.squared_exponential import SquaredExponential
+from gbcd.memory_budget import budget_bytes
+from gbcd.posterior.draws import posterior_deviations
+from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.variance import Variances
+from gbcd.progress.result import Callback
+from gbcd.progress_lines import ProgressLines
+from gbcd.scaling import InputScaling, centre, input_scale, scaled, standardisation
 from gbcd.solvers import solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
-from gbcd.solvers.result import Callback
-from gbcd.system import KernelSystem, Precision, check_precision
-from gbcd.variance import Variances
+from gbcd.system.kernel_system import KernelSystem, Precision, check_precision
+from gbcd.system.tiles import kernel_product
+from gbcd.threads import thread_count, worker_limit
+from gbcd.training_data import new_inputs, refuse_weights, training_data
+from gbcd.types import Float64Array
+from gbcd.validation import group_labels, positive_integer
 
 
 class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):

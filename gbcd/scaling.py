@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from gbcd._arrays import Float64Array, standardisation
+from gbcd.types import Float64Array
 
 InputScaling = Literal["column", "global"]
 
@@ -63,3 +63,29 @@ def require_moderate(values: Float64Array, name: str) -> None:
     largest = float(np.abs(values).max(initial=0.0))
     if largest > MAX_MAGNITUDE:
         raise ValueError(f"{name} reaches {largest:.3g}, too close to the largest number there is: divide it first.")
+
+
+def centre(X: Float64Array) -> Float64Array:
+    """Return the mean (d,) of the rows of X (n, d), whose sum may overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: Float64Array = X.mean(axis=0)
+    return mean if np.isfinite(mean).all() else (X / len(X)).sum(axis=0)
+
+
+def standardisation(Y: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the mean and scale (q,) that standardise each column of Y (n, q).
+
+    A column that is constant to rounding gets its own value as mean and scale 1, so it becomes exactly
+    zero, its coefficients too, and it is predicted as exactly that value.
+    """
+    # Sums and squares of large numbers overflow, squares of small ones vanish: a power of two, which rounds nothing,
+    # brings every column below 1 first.
+    exponent = np.frexp(np.abs(Y).max(axis=0))[1]
+    small = np.ldexp(Y, -exponent)
+    mean: Float64Array = np.ldexp(small.mean(axis=0), exponent)
+    scale: Float64Array = np.ldexp(small.std(axis=0), exponent)
+    # Rounding alone gives a constant column a standard deviation of some epsilons of its size.
+    constant = (Y[0] == Y).all(axis=0) | (scale <= 10 * np.finfo(np.float64).eps * np.abs(mean))
+    mean[constant] = Y[0, constant]
+    scale[constant] = 1
+    return mean, scale

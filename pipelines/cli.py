@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from pipelines.console import notes, output, print_table, reporting, split_names
-from pipelines.data_commands import data_app
+from pipelines.commands.data import data_app
+from pipelines.commands.export import export_command
+from pipelines.commands.fuse import fuse_command
+from pipelines.commands.predict import predict_command
 from pipelines.errors import UsageError
-from pipelines.exit_codes import EXIT_FAILURE, run
-from pipelines.export import export_command
-from pipelines.fuse import fuse_command
-from pipelines.predict_command import predict_command
 from pipelines.progress import ConsoleReporter
+from pipelines.terminal.console import notes, output, print_table, reporting, split_names
+from pipelines.terminal.exit_codes import EXIT_FAILURE, run
 from pose.errors import DataError, UnfinishedError
 
 app = typer.Typer(
@@ -64,8 +64,8 @@ def demo(
     ),
 ) -> None:
     """Synthesize a small data set, train, evaluate and predict a video: the whole job in a minute or two."""
-    from pipelines.demo import run_demo
-    from pipelines.report import error_table
+    from pipelines.commands.demo import run_demo
+    from pipelines.evaluation.report import error_table
 
     with reporting() as reporter:
         evaluation = run_demo(out, reporter)
@@ -130,7 +130,7 @@ def synth(
 
     A run that was stopped, started again with the same options, goes on from the videos it had finished.
     """
-    from pipelines.synthesize import SynthRequest, synthesize_with_progress
+    from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 
     request = SynthRequest(
         subjects=int(subjects) if subjects.strip().isdigit() else split_names(subjects),
@@ -174,9 +174,9 @@ def train(
 
     A run that was stopped, started again with the same model, finds the silhouettes of the videos it had finished.
     """
-    from pipelines.config import load_config
-    from pipelines.store import save_model
-    from pipelines.train import train as run
+    from pipelines.model.model_file import save_model
+    from pipelines.model.settings import load_config
+    from pipelines.training.train import train as run
 
     settings = load_config(config)
     _check_target(model, ".h5", ".hdf5")
@@ -210,11 +210,11 @@ def evaluate(
     work: EvalWorkOption = None,
 ) -> None:
     """Compare a model's poses with the motion capture: by subject, action, camera and joint."""
-    from pipelines.evaluate import evaluate as run
-    from pipelines.page import save_page
-    from pipelines.report import error_table, interval_table, save_picture
-    from pipelines.store import load_model
-    from pipelines.summary import model_rows
+    from pipelines.evaluation.evaluate import evaluate as run
+    from pipelines.evaluation.page import save_page
+    from pipelines.evaluation.report import error_table, interval_table, save_picture
+    from pipelines.model.model_file import load_model
+    from pipelines.model.summary import model_rows
     from pose.files import atomic_path
     from pose.humaneva.splits import evaluated_partition, partition_names
 
@@ -252,8 +252,8 @@ app.command("export")(export_command)
 @app.command()
 def info(model: Annotated[Path, typer.Argument(help="The model file, .h5.")]) -> None:
     """Show what a model file holds."""
-    from pipelines.store import load_model
-    from pipelines.summary import model_rows
+    from pipelines.model.model_file import load_model
+    from pipelines.model.summary import model_rows
 
     trained = load_model(model)
     table = Table("", Column(overflow="fold"), title=str(model), show_header=False)
@@ -277,7 +277,7 @@ def describe(
     ] = None,
 ) -> None:
     """Draw how a silhouette is described: edge points, a shape context, the words on the body, the histogram."""
-    from pipelines.describe import describe as run
+    from pipelines.commands.describe import describe as run
 
     _check_target(out, ".png")
     drawn = run(mask, out, model=model, n_words=words, at=at)
@@ -324,8 +324,8 @@ def bench(
 
     A run that was stopped goes on from the results in the folder. Each cell of a full run has its own process.
     """
-    from pipelines.bench.report import LEGEND, below, screen_table
-    from pipelines.bench.run import run_benchmark
+    from pipelines.bench.runner.report import LEGEND, below, screen_table
+    from pipelines.bench.runner.run import run_benchmark
 
     with reporting() as reporter:
         outcome = run_benchmark(

@@ -9,28 +9,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pose.codebook import Codebook
-    from pose.contours import EdgePoints, EmptySilhouetteError, sample_edges, split_components, trace_edges
-    from pose.histosc import HistoSC
-    from pose.matching import shape_context_distance, shape_context_distances
-    from pose.shape_context import ShapeContext
-    from pose.silhouette import CleanUp, GaussianBackground, as_mask
+    from pose.descriptor.codebook import Codebook
+    from pose.descriptor.edge_points import (
+        EdgePoints,
+        EmptySilhouetteError,
+        sample_edges,
+        split_components,
+        trace_edges,
+    )
+    from pose.descriptor.histosc import HistoSC
+    from pose.descriptor.matching import shape_context_distance, shape_context_distances
+    from pose.descriptor.shape_context import ShapeContext
+    from pose.silhouette.gaussian_background import CleanUp, GaussianBackground, as_mask
 
 # To publish a name: add it to the imports above, to this table, and to __all__.
 _MODULES = {
-    "CleanUp": "pose.silhouette",
-    "Codebook": "pose.codebook",
-    "EdgePoints": "pose.contours",
-    "EmptySilhouetteError": "pose.contours",
-    "GaussianBackground": "pose.silhouette",
-    "HistoSC": "pose.histosc",
-    "ShapeContext": "pose.shape_context",
-    "as_mask": "pose.silhouette",
-    "sample_edges": "pose.contours",
-    "shape_context_distance": "pose.matching",
-    "shape_context_distances": "pose.matching",
-    "split_components": "pose.contours",
-    "trace_edges": "pose.contours",
+    "CleanUp": "pose.silhouette.gaussian_background",
+    "Codebook": "pose.descriptor.codebook",
+    "EdgePoints": "pose.descriptor.edge_points",
+    "EmptySilhouetteError": "pose.descriptor.edge_points",
+    "GaussianBackground": "pose.silhouette.gaussian_background",
+    "HistoSC": "pose.descriptor.histosc",
+    "ShapeContext": "pose.descriptor.shape_context",
+    "as_mask": "pose.silhouette.gaussian_background",
+    "sample_edges": "pose.descriptor.edge_points",
+    "shape_context_distance": "pose.descriptor.matching",
+    "shape_context_distances": "pose.descriptor.matching",
+    "split_components": "pose.descriptor.edge_points",
+    "trace_edges": "pose.descriptor.edge_points",
 }
 
 __all__ = [

@@ -27,7 +27,7 @@ def small_model(tmp_path_factory) -> Path:
     """The file of a model that knows the figure of `films`."""
     from small_model import make_model
 
-    from pipelines.store import save_model
+    from pipelines.model.model_file import save_model
 
     path = tmp_path_factory.mktemp("small model") / "small.h5"
     save_model(path, make_model())

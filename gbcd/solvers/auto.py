@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbcd._arrays import Float64Array
+from gbcd.progress.result import Progress
 from gbcd.solvers.cholesky import cholesky
-from gbcd.solvers.greedy import GreedySolve
-from gbcd.solvers.plan import cholesky_seconds
-from gbcd.solvers.result import Progress
+from gbcd.solvers.coarse_descent import GreedySolve
+from gbcd.solvers.cost_model import cholesky_seconds
+from gbcd.types import Float64Array
 
 AT_ONCE = 0.3
 """Seconds of a factorization below which nothing else is looked at."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gbcd._arrays import Float64Array
-from gbcd.preconditioner import DRAWS, ColumnFactor, Preconditioner
-from gbcd.solvers.block import SAFETY
-from gbcd.solvers.result import Progress
+from gbcd.paper.algorithm1 import SAFETY
+from gbcd.progress.result import Progress
+from gbcd.solvers.preconditioner import DRAWS, ColumnFactor, Preconditioner
+from gbcd.types import Float64Array
 
 RANK_FACTOR = 10.0
 """Rank of "pcg" over sqrt(n): 1,000 at n = 10,000, as its authors use."""

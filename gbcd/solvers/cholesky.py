@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from gbcd._arrays import Float64Array
-from gbcd._dense import cholesky_in_place, cholesky_solve
-from gbcd._memory import available_memory
-from gbcd.solvers.result import Progress
-from gbcd.system import KernelSystem
+from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
+from gbcd.memory_budget import available_memory
+from gbcd.progress.result import Progress
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.types import Float64Array
 
 FLOAT32_ROWS = 2000
 """Up to this size a float64 factor takes less time than the refinement of a float32 one."""

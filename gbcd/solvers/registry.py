@@ -8,19 +8,20 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, as_outputs, positive_integer, positive_number
-from gbcd._tiles import blas_threads
 from gbcd.checkpoint import Checkpoint
-from gbcd.selection import Cyclic, Gradient, RandomSubset, Selection
+from gbcd.paper import Cyclic, Gradient, RandomSubset, Selection
+from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, block_descent
+from gbcd.paper.smo import smo
+from gbcd.progress.result import Callback, Progress, SolveResult
+from gbcd.progress.saved_coefficients import SavedCoefficients
 from gbcd.solvers.auto import auto
-from gbcd.solvers.block import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.solvers.cg import conjugate_gradients, preconditioned_conjugate_gradients
 from gbcd.solvers.cholesky import cholesky
-from gbcd.solvers.greedy import greedy_descent
-from gbcd.solvers.result import Callback, Progress, SolveResult
-from gbcd.solvers.saved import SavedCoefficients
-from gbcd.solvers.smo import smo
-from gbcd.system import KernelSystem
+from gbcd.solvers.coarse_descent import greedy_descent
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.threads import blas_threads
+from gbcd.types import Float64Array
+from gbcd.validation import as_outputs, positive_integer, positive_number
 
 DEFAULT_MAX_PASSES = 300.0
 DEFAULT_CHECKPOINT_SECONDS = 60.0

@@ -12,14 +12,16 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbcd._arrays import Float64Array, IntArray, group_labels, positive_integer, standardisation
-from gbcd._hyperparameters import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
-from gbcd._threads import thread_count
-from gbcd._tiles import kernel_product, worker_limit
-from gbcd._training_data import new_inputs, refuse_weights, training_data
-from gbcd.kernels import Kernel, SquaredExponential
-from gbcd.scaling import InputScaling, input_scale, scaled
-from gbcd.search import Objective
+from gbcd.hyperparameters.request import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
+from gbcd.hyperparameters.search import Objective
+from gbcd.kernels.base import Kernel
+from gbcd.kernels.squared_exponential import SquaredExponential
+from gbcd.scaling import InputScaling, input_scale, scaled, standardisation
+from gbcd.system.tiles import kernel_product
+from gbcd.threads import thread_count, worker_limit
+from gbcd.training_data import new_inputs, refuse_weights, training_data
+from gbcd.types import Float64Array, IntArray
+from gbcd.validation import group_labels, positive_integer
 
 logger = logging.getLogger(__name__)
 

@@ -7,15 +7,16 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, IntArray, centre, positive_integer
-from gbcd.kernels import Kernel
-from gbcd.scaling import InputScaling
-from gbcd.search import Objective
+from gbcd.hyperparameters.search import Objective
+from gbcd.kernels.base import Kernel
+from gbcd.scaling import InputScaling, centre
 from gbcd.solvers.cholesky import CholeskyFactor
 from gbcd.sparse.base import N_REGRESSORS, SparseGP
 from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, Progress, select_regressors
 from gbcd.sparse.regressors import divided_squares, fit_regressors
-from gbcd.system import KernelSystem
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.types import Float64Array, IntArray
+from gbcd.validation import positive_integer
 
 
 class SubsetOfData(SparseGP):

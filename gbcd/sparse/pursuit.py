@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, centre
-from gbcd._blas import divide, divide_vector
-from gbcd._tiles import blas_threads, parallel, spans
-from gbcd.kernels import Kernel
+from gbcd.kernels.base import Kernel
+from gbcd.linalg.blas import divide, divide_vector
+from gbcd.scaling import centre
+from gbcd.threads import blas_threads, parallel, spans
+from gbcd.types import Float64Array, FloatArray, IntArray
 
 logger = logging.getLogger(__name__)
 

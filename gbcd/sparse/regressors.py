@@ -10,12 +10,14 @@ import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from gbcd._arrays import Float64Array, FloatArray, IntArray, centre
-from gbcd._blas import subtract_product, subtract_square
-from gbcd._dense import cholesky_in_place, cholesky_solve, divide_in_halves
-from gbcd._tiles import blas_threads, kernel_matrix, parallel, spans
-from gbcd.kernels import Kernel
+from gbcd.kernels.base import Kernel
+from gbcd.linalg.blas import subtract_product, subtract_square
+from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve, divide_in_halves
+from gbcd.scaling import centre
 from gbcd.solvers.cholesky import NotPositiveDefiniteError
+from gbcd.system.tiles import kernel_matrix
+from gbcd.threads import blas_threads, parallel, spans
+from gbcd.types import Float64Array, FloatArray, IntArray
 
 PANEL_ROWS = 4096
 """Rows of K_np held at once, 8 PANEL_ROWS p bytes."""

@@ -17,8 +17,8 @@ from gbcd import (
     predictive_variance,
     solve,
 )
-from pipelines.bench.cell import Finding, FloatArray, Job, Parameters, Value
-from pipelines.bench.problems import Problem
+from pipelines.bench.data.problems import Problem
+from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters, Value
 from pipelines.bench.tasks import WARM_UP_ROWS, draw_split, predict_mean, rmse
 
 Estimator = SubsetOfData | SubsetOfRegressors | MatchingPursuitGP

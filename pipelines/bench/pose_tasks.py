@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.bench.cell import Finding, Job, Parameters, UnavailableError, Value
+from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableError, Value
 from pipelines.bench.study import FEATURES, Features, Part, Study
-from pose.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
+from pose.series.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
 
 WARM_UP_ROWS = 256
 

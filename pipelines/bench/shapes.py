@@ -14,14 +14,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.bench.cell import Cell, Column, Finding, Job, Parameters, Row, Size, Table, Value
-from pipelines.bench.problems import Catalogue
-from pipelines.bench.rows import TIME
+from pipelines.bench.data.problems import Catalogue
+from pipelines.bench.runner.cell import Cell, Column, Finding, Job, Parameters, Row, Size, Table, Value
+from pipelines.bench.tables.rows import TIME
 from pose import HistoSC, ShapeContext, shape_context_distances, trace_edges
-from pose.contours import EdgePoints
+from pose.descriptor.edge_points import EdgePoints
+from pose.descriptor.matching import chi_square_costs
 from pose.errors import DataError
-from pose.matching import chi_square_costs
-from pose.silhouette import as_mask
+from pose.silhouette.gaussian_background import as_mask
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
-from pipelines.config import Config
-from pipelines.features import Samples, extract
+from pipelines.features.tree_features import Samples, extract
+from pipelines.model.settings import Config
 from pipelines.progress import Silent
-from pipelines.train import FRAMES_PER_SECOND, describe, new_histosc
+from pipelines.training.train import FRAMES_PER_SECOND, describe, new_histosc
 from pose import HistoSC
 from pose.files import atomic_path
 

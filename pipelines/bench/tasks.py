@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import SOLVERS, KernelSystem, SolveResult, predictive_variance, solve
-from pipelines.bench.cell import Finding, FloatArray, Job, Parameters, UnavailableError, Value
+from pipelines.bench.data.problems import Problem, draw
 from pipelines.bench.peers import PEERS
-from pipelines.bench.problems import Problem, draw
+from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters, UnavailableError, Value
 
 WARM_UP_ROWS = 2500
 WARM_UP_POINTS = 300

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from gbcd import KernelSystem, SolveResult, TraceEntry, solve
-from gbcd.selection import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
-from gbcd.solvers.block import block_descent
-from gbcd.solvers.result import Progress
-from pipelines.bench.cell import Finding, FloatArray, Job, Parameters
-from pipelines.bench.problems import Problem
+from gbcd.paper import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
+from gbcd.paper.algorithm1 import block_descent
+from gbcd.progress.result import Progress
+from pipelines.bench.data.problems import Problem
+from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters
 from pipelines.bench.tasks import MAX_PASSES, PREDICTED, WARM_UP_PASSES, WARM_UP_ROWS, draw_split, rmse, unconverged
 
 STRONG = 0.5

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.series import PoseSeries
+from pose.series.pose_series import PoseSeries
 
 #: What is written into files.
 MEANING = {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.export.record import UNIT, Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
-from pose.series import PoseSeries
+from pose.series.pose_series import PoseSeries
 
 # ezc3d and the release's readers, which bring OpenCV and FFmpeg, are imported in the functions that need them.
 _MOST_FRAMES = 65_535  # what its header can count, and ezc3d reads

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.export.record import Record, as_record, checked_series, known_skeleton, parse_json, record_of
-from pose.series import PoseSeries, quality_of_words, quality_words
+from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
 
 _KEYS = ("frame", "time_s", "joint")
 _POSITION = ("x_mm", "y_mm", "z_mm")

@@ -19,7 +19,7 @@ from pose.export.npz_format import read_npz, write_npz
 from pose.export.timing import resample
 from pose.export.trc_format import read_trc, write_trc
 from pose.files import atomic_path
-from pose.series import PoseSeries
+from pose.series.pose_series import PoseSeries
 
 
 class Appender(Protocol):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, checked_series, parse_json, record_of
-from pose.series import PoseSeries, Quality
+from pose.series.pose_series import PoseSeries, Quality
 
 # h5py is imported in the functions that need it, to keep it out of `import pose`.
 _CHUNK = 256  # frames stored together

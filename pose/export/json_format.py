@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.export.record import Record, as_record, checked_series, parse_json, record_of
-from pose.series import PoseSeries, quality_of_words, quality_words
+from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
 
 _DECIMALS = 3  # a micrometre
 _LARGEST = 2**53  # a frame or time: all whole numbers up to here are floats, too

@@ -10,7 +10,7 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.export.record import checked_series, parse_record, record_of
-from pose.series import PoseSeries
+from pose.series.pose_series import PoseSeries
 
 _NEEDED = ("frame", "time", "joints", "record")
 

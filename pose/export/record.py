@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
 from pose.export.axes import MEANING
-from pose.series import PoseSeries
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
+from pose.series.pose_series import PoseSeries
 
 FORMAT = "pose-series"
 VERSION = 1

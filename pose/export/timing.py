@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
-from pose.series import PoseSeries, Quality
+from pose.series.pose_series import PoseSeries, Quality
 
 FloatArray = NDArray[np.float64]
 

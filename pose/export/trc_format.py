@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.export.record import Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
-from pose.series import PoseSeries
+from pose.series.pose_series import PoseSeries
 
 _KEYS = "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames".split()
 _MM_IN = {"mm": 1.0, "m": 1000.0}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.background_models import ToolkitBackground
 from pose.errors import DataError
 from pose.humaneva.matlab_file import load_mat
+from pose.silhouette.other_backgrounds import ToolkitBackground
 
 FloatArray = NDArray[np.float64]
 

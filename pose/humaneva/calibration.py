@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.humaneva.text import read_numbers
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva.folders import MOTION, SUBJECT, entries
 from pose.humaneva.matlab_file import load_mat
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions
 from pose.humaneva.sequence import PELVIS_TO_HEAD
-from pose.skeleton import HUMANEVA_15
 
 FloatArray = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class ConvertedTrial:
     partition, subject, action, trial : str, str, str, int
         By the file's name and folders.
     joints : ndarray of shape (T, 15, 3)
-        mm, world, in the order of `pose.skeleton.HUMANEVA_15`; NaN where a frame is not valid.
+        mm, world, in the order of `pose.body.skeleton.HUMANEVA_15`; NaN where a frame is not valid.
     pixels : ndarray of shape (n_cameras, T, 15, 2)
         px, in the colour cameras in their order; no camera where the file holds no ``poses_2d``.
     """

@@ -19,11 +19,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva.folders import SUBJECT
 from pose.humaneva.partitions import PARTITION_NAMES
 from pose.humaneva.sequence import PELVIS_TO_HEAD
-from pose.skeleton import HUMANEVA_15
 
 FloatArray = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.camera import Camera
+from pose.body.camera import Camera
+from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError
 from pose.humaneva.folders import MissingFile
 from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
-from pose.skeleton import HUMANEVA_15, Skeleton
-from pose.video import Image
+from pose.video.reader import Image
 
 _RATE_TOLERANCE = 0.01
 _CENTRE_TOLERANCE = 0.25  # of the picture's width or height, between its centre and the principal point

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pose.body.skeleton import joints_15_from_20
 from pose.errors import DataError
 from pose.humaneva.mocap import MarkerTracks
-from pose.skeleton import joints_15_from_20
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -159,7 +159,7 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
 
 
 def joints_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
-    """The 15 joints at real mocap positions: `points_at` in the order of `pose.skeleton.HUMANEVA_15`, (n, 15, 3)."""
+    """The 15 joints at real mocap positions: `points_at` in the order of `HUMANEVA_15`, (n, 15, 3)."""
     return joints_15_from_20(points_at(tracks, positions, shape))
 
 
@@ -179,7 +179,7 @@ def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) 
     Returns
     -------
     ndarray of shape (n, 20, 3)
-        mm, world, in the order of `pose.skeleton.HUMANEVA_20`; NaN where a bone's markers are missing or damaged,
+        mm, world, in the order of `pose.body.skeleton.HUMANEVA_20`; NaN where a bone's markers are missing or damaged,
         and outside the recording.
 
     Raises

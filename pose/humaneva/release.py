@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError
 from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, MissingFile, entries, find_root
 from pose.humaneva.frames import (
@@ -26,7 +27,6 @@ from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
 from pose.humaneva.splits import OFFICIAL, SCHEMES, PartitionCount, count_frames, split
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import CAMERA_ORDER
-from pose.skeleton import HUMANEVA_15, Skeleton
 
 ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box", "Combo")
 COLOUR_CAMERAS = ("C1", "C2", "C3")

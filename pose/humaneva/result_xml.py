@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 
 FloatArray = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class SequenceResult:
     skeleton : Skeleton
         `HUMANEVA_20`, as the toolkit has it, or `HUMANEVA_15`.
     errors : ndarray of shape (n,), optional
-        mm, e.g. the mean of `pose.metrics.toolkit_joint_errors`; NaN where not known, and throughout by default.
+        mm, e.g. the mean of `pose.series.metrics.toolkit_joint_errors`; NaN where not known, and throughout by default.
     dataset, base_path : str
         The toolkit's name of the data set and where it was.
 

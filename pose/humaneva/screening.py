@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pose.skeleton import HUMANEVA_15, Skeleton
+from pose.body.skeleton import HUMANEVA_15, Skeleton
 
 FloatArray = NDArray[np.float64]
 

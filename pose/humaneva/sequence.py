@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
 from pose.errors import DataError
 from pose.humaneva.folders import RECORDING, MissingFile, entries
 from pose.humaneva.joints import points_at, valid_instants
@@ -19,8 +20,7 @@ from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import MOCAP_ONLY, CommonClock, StreamOffset, common_clock, doubtful_offsets, read_ofs
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
-from pose.video import VideoFrame, VideoInfo, probe, read_frames
+from pose.video.reader import VideoFrame, VideoInfo, probe, read_frames
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -330,7 +330,7 @@ class Sequence:
     def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
         """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
 
-        `decode` is `pose.video.read_masks` where the videos are silhouettes.
+        `decode` is `pose.video.reader.read_masks` where the videos are silhouettes.
         """
         offset = self.clock.video_index(camera, 0) + self.video_frame_shift
         wanted = {int(number) + offset for number in numbers if number + offset >= 0}

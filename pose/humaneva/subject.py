@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.humaneva.calibration import read_cal
 from pose.humaneva.folders import MissingFile, entries
 from pose.humaneva.joints import SubjectShape, torso_radius

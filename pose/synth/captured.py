@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, minimum_filter1d
 
-from pose.skeleton import HUMANEVA_15
+from pose.body.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
 from pose.synth.gait import path_round
 from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, turn, unit

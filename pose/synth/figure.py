@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.synth.kinematics import FloatArray, turn
 
 #: Points on the outline of every node.

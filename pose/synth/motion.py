@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.skeleton import HUMANEVA_15
+from pose.body.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
 from pose.synth.kinematics import FloatArray, rotation, turn, two_bone
 

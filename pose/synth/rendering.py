@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.synth.figure import Figure, Material, Part
 from pose.synth.kinematics import FloatArray
 from pose.synth.room import FRAME_SIZE, Image

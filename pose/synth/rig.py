@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.humaneva.calibration import read_cal
 from pose.humaneva.sync import CAMERA_ORDER

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.synth.kinematics import FloatArray
 
 Image = NDArray[np.uint8]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.humaneva.sync import write_ofs
 from pose.synth.actions import ACTIONS, LEFT_HANDED_ODDS, MIRRORED_ODDS, ON_THE_SPOT
 from pose.synth.body import Body

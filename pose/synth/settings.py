@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from pose.camera import Camera
+from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.synth.actions import ACTIONS
 from pose.synth.cast import Subject, cast

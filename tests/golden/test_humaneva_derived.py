@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.io
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20
 from pose.humaneva import HumanEva
 from pose.humaneva.converted_mat import read_converted_tree
 from pose.humaneva.converted_npz import chunk_numbers, read_chunks_3d
 from pose.humaneva.result_xml import SequenceResult, read_result, write_result
-from pose.metrics import PoseErrors, toolkit_joint_errors
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20
+from pose.series.metrics import PoseErrors, toolkit_joint_errors
 
 pytestmark = pytest.mark.shared
 

@@ -4,13 +4,13 @@ import cv2
 import numpy as np
 import pytest
 
-from pipelines.config import Config
-from pipelines.evaluate import evaluate
+from pipelines.evaluation.evaluate import evaluate
+from pipelines.model.settings import Config
 from pipelines.progress import Silent
-from pipelines.train import train
+from pipelines.training.train import train
 from pose import GaussianBackground
 from pose.humaneva import HumanEva
-from pose.video import read_frames
+from pose.video.reader import read_frames
 
 pytestmark = pytest.mark.shared
 

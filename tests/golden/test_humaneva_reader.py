@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15
 from pose.humaneva import HumanEva
-from pose.skeleton import HUMANEVA_15
 
 pytestmark = pytest.mark.shared
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.bench.cell import Cell
-from pipelines.bench.results import Results
-from pipelines.bench.run import BENCHMARKS, run_benchmark
-from pipelines.bench.stored import read_results
+from pipelines.bench.runner.cell import Cell
+from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.run import BENCHMARKS, run_benchmark
+from pipelines.bench.runner.stored import read_results
 from pipelines.progress import Silent
 
 

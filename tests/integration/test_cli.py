@@ -16,8 +16,8 @@ import pytest
 
 from pose.humaneva import HumanEva
 from pose.synth import synthesize
-from pose.video import read_frames
-from pose.video_writer import VideoWriter
+from pose.video.reader import read_frames
+from pose.video.writer import VideoWriter
 
 CONFIG = """
 [descriptor]
@@ -142,12 +142,14 @@ def test_training_goes_on_where_it_was_stopped(run, tree, tmp_path, monkeypatch)
     (tmp_path / "small.toml").write_text(CONFIG)
     arguments = ("train", tree, "-c", tmp_path / "small.toml", "-m", tmp_path / "m.h5")
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.train.HistoSC.fit", lambda *_: (_ for _ in ()).throw(MemoryError))
+        patch.setattr("pipelines.training.train.HistoSC.fit", lambda *_: (_ for _ in ()).throw(MemoryError))
         code, _, err = run(*arguments)
     assert (code, "not enough memory" in err) == (1, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.h5.work", "small.toml"]
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.features.trace_edges", lambda *_: pytest.fail("the silhouettes were made again"))
+        patch.setattr(
+            "pipelines.features.tree_features.trace_edges", lambda *_: pytest.fail("the silhouettes were made again")
+        )
         code, _, err = run(*arguments)
     assert code == 0, err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.h5", "small.toml"]
@@ -179,7 +181,7 @@ def test_a_background_of_another_camera_is_noticed(run, tree, model, tmp_path):
 def test_ready_made_masks_serve_as_well(run, tree, model, tmp_path):
     """Masks written as numbered pictures give the poses that the background model gave."""
     from pose import GaussianBackground
-    from pose.video import read_frames
+    from pose.video.reader import read_frames
 
     folder = tmp_path / "masks" / "clip"
     folder.mkdir(parents=True)
@@ -299,7 +301,7 @@ def test_debug_shows_the_traceback(run, tmp_path):
 
 
 def test_an_unforeseen_error_is_one_line_too(run, model, monkeypatch):
-    monkeypatch.setattr("pipelines.store.load_model", lambda _: 1 / 0)
+    monkeypatch.setattr("pipelines.model.model_file.load_model", lambda _: 1 / 0)
     code, _, err = run("info", model)
     assert code == 1
     assert err.strip().splitlines() == [

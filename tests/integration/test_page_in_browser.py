@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_evaluation import make_evaluation
 
-from pipelines.page import save_page
+from pipelines.evaluation.page import save_page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 #: What no page of ours may do: write to the console, throw, ask for anything.

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from films import HEIGHT, WIDTH, figure, packet_spans, picture, scene, walk, write_film
 
-from pipelines.predict.journal import Journal
+from pipelines.prediction.journal import Journal
 
 pytestmark = pytest.mark.filterwarnings("default::UserWarning")  # they are lines on the error stream here
 
@@ -265,7 +265,7 @@ def test_an_output_folder_that_may_not_be_written_to(predict, tmp_path, monkeypa
             raise PermissionError(13, "Permission denied", str(path))
         return opened(path, *rest, **more)
 
-    monkeypatch.setattr("pipelines.predict.journal.os.open", refuse)
+    monkeypatch.setattr("pipelines.prediction.journal.os.open", refuse)
     code, _, err = predict(tmp_path / "a.avi")
     assert code == 1
     assert "cannot be written (Permission denied)" in err
@@ -286,13 +286,15 @@ def test_a_full_disk_leaves_no_half_results_and_the_same_command_goes_on(predict
         return write(file, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.predict.journal.os.write", fill_up)
+        patch.setattr("pipelines.prediction.journal.os.write", fill_up)
         code, _, err = predict(tmp_path / "a.avi")
     assert code == 1
     assert "cannot be written (No space left on device); 128 frames are kept" in err
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".a.pose-journal"]
     with monkeypatch.context() as patch:  # and full again when the results are to be written
-        patch.setattr("pipelines.predict.results.write_csv", lambda *_: (_ for _ in ()).throw(OSError(28, "No space")))
+        patch.setattr(
+            "pipelines.prediction.results.write_csv", lambda *_: (_ for _ in ()).throw(OSError(28, "No space"))
+        )
         code, _, err = predict(tmp_path / "a.avi")
     assert code == 1
     assert "a.csv: cannot be written (No space" in err
@@ -307,7 +309,7 @@ def test_a_full_disk_leaves_no_half_results_and_the_same_command_goes_on(predict
 KILLED_HALF_WAY = """
 import os, signal
 from pipelines import cli
-from pipelines.predict.journal import Journal
+from pipelines.prediction.journal import Journal
 append = Journal.append
 def then_die(journal, batch):
     append(journal, batch)

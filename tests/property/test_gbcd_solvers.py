@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
-from gbcd._products import symmetric_product
-from gbcd.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
+from gbcd.system.products import symmetric_product
 
 SYSTEMS = {
     "seed": st.integers(0, 2**32 - 1),

@@ -12,7 +12,7 @@ from gbcd import (
     RandomSubset,
     SquaredExponential,
 )
-from gbcd.solvers.block import solve_block
+from gbcd.paper.algorithm1 import solve_block
 
 STRATEGIES = [
     RandomSubset(5),

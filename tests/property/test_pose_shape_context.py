@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pose.contours import sample_edges
-from pose.histosc import HistoSC
-from pose.matching import shape_context_distance
-from pose.shape_context import ShapeContext, shape_context
+from pose.descriptor.edge_points import sample_edges
+from pose.descriptor.histosc import HistoSC
+from pose.descriptor.matching import shape_context_distance
+from pose.descriptor.shape_context import ShapeContext, shape_context
 
 Points = npt.NDArray[np.float64]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipelines.evaluate import Evaluation
-from pipelines.features import Samples
-from pose.skeleton import HUMANEVA_15
+from pipelines.evaluation.evaluate import Evaluation
+from pipelines.features.tree_features import Samples
+from pose.body.skeleton import HUMANEVA_15
 
 
 def make_evaluation(n=240, axes="camera", action="Walking"):

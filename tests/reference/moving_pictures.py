@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from pose.video_writer import VideoWriter
+from pose.video.writer import VideoWriter
 
 
 def pictures(n=12, height=48, width=64):

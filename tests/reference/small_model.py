@@ -8,12 +8,12 @@ import numpy as np
 from films import figure
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.calibration import calibrate
-from pipelines.config import Config
-from pipelines.model import PoseModel
-from pipelines.store import SUMMARY
-from pipelines.train import new_histosc
-from pose.skeleton import HUMANEVA_15
+from pipelines.model.model_file import SUMMARY
+from pipelines.model.pose_model import PoseModel
+from pipelines.model.settings import Config
+from pipelines.training.calibration import calibrate
+from pipelines.training.train import new_histosc
+from pose.body.skeleton import HUMANEVA_15
 
 N_WORDS = 20
 N_POINTS = 60

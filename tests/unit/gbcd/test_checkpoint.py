@@ -94,7 +94,9 @@ GBCDRegressor(callback=wait, memory_budget=0, **parameters).fit(data["X"], data[
 """
     killed(WAIT + script, tmp_path / "data.npz", path)
     # Without a random_state another fit would draw another subset.
-    monkeypatch.setattr("gbcd._hyperparameters.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted again"))
+    monkeypatch.setattr(
+        "gbcd.hyperparameters.request.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted again")
+    )
     model = GBCDRegressor(verbose=True, **parameters).fit(X, Y)
     assert f"found the checkpoint {path}" in capsys.readouterr().err
     assert model.solve_result_.resumed

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gbcd import GBCDRegressor, SquaredExponential, _tiles, solve
+from gbcd import GBCDRegressor, SquaredExponential, solve, threads
 
 
 # Many checks fit a handful of random numbers.
@@ -197,7 +197,7 @@ def test_the_threads_are_as_many_as_n_jobs_says(data):
     X, Y = data
     seen = []
     model = GBCDRegressor(
-        gamma=0.02, noise=0.1, n_jobs=2, random_state=0, callback=lambda _: seen.append(_tiles.n_workers())
+        gamma=0.02, noise=0.1, n_jobs=2, random_state=0, callback=lambda _: seen.append(threads.n_workers())
     )
     model.fit(X, Y)
     assert set(seen) == {min(2, joblib.cpu_count())}
@@ -259,7 +259,7 @@ def test_stopping_short_warns(data):
 )
 def test_impossible_parameters_are_refused(data, parameters, message, monkeypatch):
     # Before the minutes that hyperparameters may take.
-    monkeypatch.setattr("gbcd._hyperparameters.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted"))
+    monkeypatch.setattr("gbcd.hyperparameters.request.fit_hyperparameters", lambda *_, **__: pytest.fail("fitted"))
     with pytest.raises(ValueError, match=message):
         GBCDRegressor(**parameters).fit(*data)
 

@@ -1,7 +1,7 @@
 import joblib
 import pytest
 
-from gbcd._threads import thread_count
+from gbcd.threads import thread_count
 
 
 def test_as_scikit_learn_counts():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pose import Codebook, sample_edges
-from pose._arguments import check_count
+from pose.arguments import check_count
 
 SQUARE = np.pad(np.ones((40, 40), dtype=np.uint8), 10)
 

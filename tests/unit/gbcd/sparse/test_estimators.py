@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, SquaredExponential, SubsetOfData, SubsetOfRegressors
-from gbcd._tiles import n_workers
+from gbcd.threads import n_workers
 
 ALL = [SubsetOfData, SubsetOfRegressors, MatchingPursuitGP]
 GIVEN = {"gamma": 0.02, "noise": 0.1, "random_state": 0}

@@ -147,7 +147,7 @@ def test_copies_are_not_chosen_twice(criterion):
 def test_the_number_of_threads_changes_nothing(problem, monkeypatch):
     X, Y, kernel, noise = problem(3000, q=2)
     some = select_regressors(X, Y, kernel, noise, 60, random_state=0).active
-    monkeypatch.setattr("gbcd._tiles.available_cores", lambda: 1)
+    monkeypatch.setattr("gbcd.threads.available_cores", lambda: 1)
     np.testing.assert_array_equal(select_regressors(X, Y, kernel, noise, 60, random_state=0).active, some)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pose.series import PoseSeries
-from pose.skeleton import HUMANEVA_15
+from pose.body.skeleton import HUMANEVA_15
+from pose.series.pose_series import PoseSeries
 
 
 def _series(n=9, rate=60.0, step=1, first=4, axes="camera", skeleton=HUMANEVA_15, std=True, quality=True):

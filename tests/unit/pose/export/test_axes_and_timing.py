@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pose.body.skeleton import Skeleton
 from pose.errors import DataError
 from pose.export import read_series, write_series
 from pose.export.axes import to_native, to_y_up
 from pose.export.timing import regular_rate, resample
-from pose.series import PoseSeries, quality_of_words, quality_words
-from pose.skeleton import Skeleton
+from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
 
 ONE = Skeleton(("root",), (-1,))
 

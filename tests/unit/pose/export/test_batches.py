@@ -106,8 +106,8 @@ import dataclasses, resource, signal, sys
 import numpy as np
 from pathlib import Path
 from pose.export import SeriesWriter
-from pose.series import PoseSeries
-from pose.skeleton import HUMANEVA_15
+from pose.series.pose_series import PoseSeries
+from pose.body.skeleton import HUMANEVA_15
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 frames = np.arange(64)

@@ -8,9 +8,9 @@ import h5py
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.export import write_csv, write_hdf5
-from pose.series import PoseSeries
-from pose.skeleton import HUMANEVA_15, Skeleton
+from pose.series.pose_series import PoseSeries
 
 
 @pytest.fixture

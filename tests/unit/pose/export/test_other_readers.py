@@ -7,9 +7,9 @@ import ezc3d
 import numpy as np
 import pytest
 
+from pose.body.skeleton import Skeleton
 from pose.export import metadata_path, write_series
-from pose.series import PoseSeries
-from pose.skeleton import Skeleton
+from pose.series.pose_series import PoseSeries
 
 SCHEMA = Path(__file__).resolve().parents[4] / "docs" / "pose-series.schema.json"
 

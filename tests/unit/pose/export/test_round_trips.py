@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
 from pose.export import FORMATS, metadata_path, read_series, write_series
-from pose.series import PoseSeries
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
+from pose.series.pose_series import PoseSeries
 
 # mm: positions and deviations are read back within half of the last digit, C3D within a float32's.
 WITHIN = {".csv": 0.005, ".npz": 0, ".h5": 0, ".hdf5": 0, ".json": 0.0005, ".trc": 5e-6, ".c3d": 3e-4}

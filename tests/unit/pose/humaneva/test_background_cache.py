@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from pose.background_models import ToolkitBackground
 from pose.errors import DataError
 from pose.humaneva.background_cache import cache_name, read_background, write_background
+from pose.silhouette.other_backgrounds import ToolkitBackground
 
 
 def cell(*arrays):

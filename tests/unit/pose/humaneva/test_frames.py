@@ -10,10 +10,10 @@ import ezc3d
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20
 from pose.errors import DataError
 from pose.humaneva import HumanEva
 from pose.humaneva.splits import GAP, format_counts
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20
 from pose.synth import synthesize
 
 N_FRAMES = 24

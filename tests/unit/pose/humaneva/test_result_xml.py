@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
 from pose.humaneva.result_xml import SequenceResult, read_result, write_result
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 
 HEAD = (
     '<SEQUENCE DatasetName="HumanEvaI" DatasetBasePath="D:\\data\\" SubjectName="S1" ActionType="Walking" Trial="1" '

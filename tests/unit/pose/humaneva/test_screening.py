@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.humaneva.screening import bone_lengths, median_lengths, plausible_bones
-from pose.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 
 STICK = Skeleton(("root", "middle", "end"), (-1, 0, 1))
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pose.skeleton import HUMANEVA_15
+from pose.body.skeleton import HUMANEVA_15
 from pose.synth.actions import generate
 from pose.synth.body import SUBJECTS, draw_body
 from pose.synth.captured import lowest_soles, on_body, perform, travels

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
-from pose.skeleton import HUMANEVA_15
 from pose.synth.actions import ACTIONS, generate
 from pose.synth.body import HEAD_LENGTH, SUBJECTS, subject_body
 from pose.synth.motion import RATE, standing

@@ -1,0 +1,1 @@
+"""Dense linear algebra in blocks, on the threads of the package."""

@@ -1,0 +1,112 @@
+"""The one block coordinate descent loop (Algorithm 1): GBCD, BCDC, BCDG are this loop with another selection."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from gbcd.paper import ActiveSet, Selection
+from gbcd.progress.result import Progress
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.threads import blas_threads
+from gbcd.types import Float64Array
+
+DEFAULT_BLOCK_SIZE = 500
+"""m of the paper; its experiments and ours are flat between 300 and 1,000."""
+
+REFRESH_PASSES = 10.0
+"""Passes after which the float64 residual replaces the running gradient even before apparent convergence."""
+
+WIDE = 32
+"""Input columns from which reading a kernel value takes less time than evaluating it, two reads and a fill apart."""
+
+MAX_BLOCK_ROUNDING = 0.01
+"""Norm of the errors of float32 values, beside the noise, up to which they serve for K_BB too."""
+
+SAFETY = 0.8
+"""Apparent convergence below tol: the check costs half a pass, missing it by 1 % a second one."""
+
+
+def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
+    """Return the step -matrix^{-1} gradient (Algorithm 1, step 4), by Cholesky in float64 on one thread.
+
+    Where rounding leaves the matrix indefinite (duplicated rows, a tiny noise) its diagonal is raised until it is
+    not. Then the step is no longer exact but still descends: with M = matrix + jitter I >= matrix,
+    f changes by -g' M^-1 g + 1/2 g' M^-1 matrix M^-1 g <= -1/2 g' M^-1 g.
+    """
+    jitter = 0.0
+    scale = float(np.diagonal(matrix).mean())
+    with blas_threads(1):
+        while True:
+            try:
+                shifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix
+                factor = scipy.linalg.cho_factor(shifted, lower=True, check_finite=False)
+            except scipy.linalg.LinAlgError:
+                jitter = 10 * jitter or 1e-14 * scale
+                continue
+            return -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+
+
+def block_descent(
+    progress: Progress, selection: Selection, m: int, rng: np.random.Generator, start: Float64Array | None = None
+) -> tuple[Float64Array, Float64Array]:
+    """Descend until the float64 residual is within the tolerance, the passes are used up, or rounding stops it.
+
+    Parameters
+    ----------
+    progress : Progress
+        Holds the system, Y and the limits, and collects the trace.
+    selection : Selection
+    m : int
+        Block size.
+    rng : numpy.random.Generator
+    start : array (n, q), optional
+        alpha to go on from.
+
+    Returns
+    -------
+    alpha, gradient : array (n, q)
+        The last coefficients and their exact float64 gradient.
+    """
+    system, Y = progress.system, progress.Y
+    alpha = np.zeros_like(Y) if start is None else start
+    G = -Y if start is None else system.residual(alpha, Y)
+    exact_norm = norm = system.gradient_norm(G)
+    exact = True
+    refresh_at = REFRESH_PASSES * system.n
+    while not (exact and norm <= progress.tol):
+        if norm <= SAFETY * progress.tol or progress.columns_used >= refresh_at or progress.exhausted:
+            # float32 tiles drift: the running gradient is not the gradient. Go on from the float64 one (iterative
+            # refinement); it alone says what has converged.
+            running, G = G, system.residual(alpha, Y)
+            progress.columns_used += system.n
+            refresh_at = progress.columns_used + REFRESH_PASSES * system.n
+            drift = system.gradient_norm(G - running)
+            before, exact_norm = exact_norm, system.gradient_norm(G)
+            norm, exact = exact_norm, True
+            stuck = drift > 0.5 * exact_norm > 0.25 * before
+            if norm <= progress.tol or progress.exhausted or (stuck and not system.raise_precision()):
+                break
+        if system.X.shape[1] >= WIDE:
+            system.keep_whole()
+        chosen = selection.select(system, G, m, rng)
+        B = chosen.indices
+        step = solve_block(_block(system, chosen), G[B]) if chosen.step is None else chosen.step
+        alpha[B] += step
+        system.add_columns(B, step, G, known=chosen.known)
+        progress.columns_used += len(B)
+        norm, exact = progress.record(alpha, G, active=B), False
+    return alpha, G
+
+
+def _block(system: KernelSystem, chosen: ActiveSet) -> Float64Array:
+    """Return Kbar_BB, from values the selection has computed where their rounding is small beside the noise."""
+    B, known = chosen.indices, chosen.known
+    if known is None or 2 * np.sqrt(len(B)) * system.tile_error > MAX_BLOCK_ROUNDING * system.noise:
+        return system.block(B, B)
+    order = np.argsort(known.rows)
+    at = order[np.searchsorted(known.rows, B, sorter=order)]
+    values: Float64Array = known.values[at].astype(np.float64)
+    values = (values + values.T) / 2
+    values.flat[:: len(B) + 1] += system.noise
+    return values

@@ -1,0 +1,132 @@
+"""SMO: descent by maximal violating pairs, in a loop of its own.
+
+A step of `gbcd.paper.algorithm1` over `MaximalViolatingPair` is the same step, but a pair touches so little that the
+general loop's own work would take ten times as long as the kernel values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+import numpy as np
+
+from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, SAFETY
+from gbcd.progress.result import Progress
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.types import Float64Array, FloatArray, IntArray
+
+
+def smo(progress: Progress) -> tuple[Float64Array, Float64Array]:
+    """Descend by pairs, from the float64 residual again and again until that is within the tolerance.
+
+    One iteration of the trace is as many pairs as make up a block of the default size (a pass where n is smaller);
+    the limits and the callback are looked at in between.
+
+    Returns
+    -------
+    alpha, gradient : array (n, q)
+        The last coefficients and their exact float64 gradient.
+    """
+    system, Y = progress.system, progress.Y
+    alpha = np.zeros_like(Y)
+    G = -Y
+    norm = system.gradient_norm(G)
+    while norm > progress.tol and not progress.exhausted:
+        _descend(progress, alpha, G)
+        before = norm
+        G = system.residual(alpha, Y)
+        progress.columns_used += system.n
+        norm = system.gradient_norm(G)
+        # Where a restart gains nothing, what its tiles have lost by rounding is all that is left.
+        if norm > max(progress.tol, 0.5 * before) and not system.raise_precision():
+            break
+    return alpha, G
+
+
+def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array) -> None:
+    """Lower the gradient from `exact` until its running value is within the tolerance; alpha changes in place."""
+    system = progress.system
+    columns = _kernel_columns(system)
+    G = exact.T.copy()  # along the variables, for the compiled loops
+    weights, work = 1 / system.diag(), np.empty(system.n)
+    pairs = np.empty((max(1, min(DEFAULT_BLOCK_SIZE, system.n) // 2), 2), dtype=np.intp)
+    while not progress.exhausted:
+        for pair in pairs:
+            pair[:] = _violating_pair(G, weights, work)
+            _move(G, alpha, columns(pair), pair, system.diag(), system.noise)
+        progress.columns_used += pairs.size
+        if progress.record(alpha, G.T, active=np.unique(pairs)) <= SAFETY * progress.tol:
+            return
+
+
+def _kernel_columns(system: KernelSystem) -> Callable[[IntArray], FloatArray]:
+    """Return a function from a pair of indices to their kernel columns, without noise, shape (2, n)."""
+    everything = np.arange(system.n)
+    if system.keep_whole():
+        return lambda pair: system.panel(pair, everything)
+    # `panel` would gather the features of all n for each pair: that alone takes longer than the kernel values.
+    rows = system.kernel.row_features(system.X, system.origin, system.dtype)
+    # By features: the product of two rows with all the others then reads along memory, three times faster.
+    others = np.asfortranarray(system.kernel.column_features(system.X, system.origin, system.dtype))
+    values = np.empty((2, system.n), dtype=system.dtype)
+
+    def evaluate(pair: IntArray) -> FloatArray:
+        system.kernel_evaluations += values.size
+        return system.kernel.tile(rows[pair], others, out=values)
+
+    return evaluate
+
+
+def _violating_pair(G: Float64Array, weights: Float64Array, work: Float64Array) -> tuple[int, int]:
+    """Return the pair of `MaximalViolatingPair`, given the gradient (q, n), 1 / Kbar_ii (n,) and a workspace (n,)."""
+    _weighted_squares(G, weights, work)
+    steepest = int(work.argmax())
+    _products(G, steepest, work)
+    return steepest, int(work.argmin())
+
+
+@numba.njit(cache=True, nogil=True)
+def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array) -> None:
+    """out_i = |g_i|^2 weight_i."""
+    out[:] = 0.0
+    for row in G:
+        for i in range(len(out)):
+            out[i] += row[i] * row[i]
+    for i in range(len(out)):
+        out[i] *= weights[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _products(G: Float64Array, index: int, out: Float64Array) -> None:
+    """out_i = g_i . g_index."""
+    out[:] = 0.0
+    for row in G:
+        reference = row[index]
+        for i in range(len(out)):
+            out[i] += row[i] * reference
+
+
+@numba.njit(cache=True, nogil=True)
+def _move(
+    G: Float64Array, alpha: Float64Array, columns: FloatArray, pair: IntArray, diag: Float64Array, noise: float
+) -> None:
+    """Minimise f over a pair (one variable, where both are the same): alpha (n, q) and G (q, n) change in place."""
+    i, j = pair[0], pair[1]
+    a, b, c = diag[i], diag[j], columns[0, j]
+    determinant = a * b - c * c
+    # Two variables alike to rounding are one.
+    alone = i == j or determinant <= 1e-14 * a * b
+    for k in range(G.shape[0]):
+        row = G[k]
+        if alone:
+            first, second = -row[i] / a, 0.0
+        else:
+            first = (c * row[j] - b * row[i]) / determinant
+            second = (c * row[i] - a * row[j]) / determinant
+        alpha[i, k] += first
+        alpha[j, k] += second
+        for s in range(row.shape[0]):
+            row[s] += first * columns[0, s] + second * columns[1, s]
+        row[i] += noise * first
+        row[j] += noise * second

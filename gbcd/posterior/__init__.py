@@ -1,0 +1,1 @@
+"""What a solved system says of new points: means, variances and draws."""

@@ -1,0 +1,225 @@
+"""The predictive variance from the nearest training inputs alone: milliseconds a point.
+
+Conditioning on a subset L of the samples leaves at least the variance that conditioning on all of them does,
+
+    k(x, x) - k_L' (K_LL + sigma^2 I)^-1 k_L  >=  k(x, x) - k_*' Kbar^-1 k_*    (eq. 2),
+
+and where the kernel falls off within the data, the samples of the largest covariance k_* tell nearly all (Vecchia
+1988). What the farther half of L took off says how much those beyond it still would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gbcd.kernels.base import Kernel
+from gbcd.linalg.blas import divide_vector, factor
+from gbcd.system.kernel_system import CANCELLATION
+from gbcd.threads import parallel, spans
+from gbcd.types import Float64Array, FloatArray, IntArray
+from gbcd.validation import as_columns, as_matrix, as_outputs, group_labels, positive_integer, positive_number
+
+Value = TypeVar("Value", float, Float64Array)
+
+N_NEIGHBOURS = 512
+"""With 26,572 histograms the standard deviations at 200 new ones are within 9 % of the exact ones, at 4 ms a point."""
+
+BEYOND = 0.5
+"""What all samples beyond L would take off, over what its farther half did. Bounds that fall with 1 / m, as they mostly
+do, mean 1; half of it is safe for points that have the few samples that matter within L already."""
+
+MAX_ROUNDING = 0.05
+"""Part of the noise that the rounding of a float32 kernel block may have as its norm; beyond it float64 is used."""
+
+ROWS = 16
+"""Points whose covariances are evaluated together. Always so many: BLAS rounds a product with fewer rows otherwise, and
+which sample is the last neighbour may hang on it."""
+
+BLOCK = 128
+
+
+class _Conditioned(NamedTuple):
+    """What the neighbours L of one point say."""
+
+    nearest: IntArray
+    """L, by falling covariance."""
+
+    lower: FloatArray
+    """The Cholesky factor of K_LL + sigma^2 I."""
+
+    solved: FloatArray
+    """It divided into k_L."""
+
+    nearer: float
+    farther: float
+    """What the nearer half of L takes off the variance, and what its farther half takes off after that."""
+
+    def weights(self) -> FloatArray:
+        """Return (K_LL + sigma^2 I)^-1 k_L."""
+        weights = self.solved.copy()
+        divide_vector(weights, self.lower, transposed=True)
+        return weights
+
+
+def _expected(bound: Value, farther: Value) -> Value:
+    """Return the variance to expect, given that after conditioning on L and what the farther half of L took off."""
+    expected: Value = np.maximum(bound - BEYOND * farther, bound / 2)
+    return expected
+
+
+class LocalVariances:
+    """Estimates of the variances of eq. 2, each from the samples that the point covaries with most.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Training inputs, as scaled for the kernel.
+    kernel : Kernel
+    noise : float
+        sigma^2.
+    n_neighbours : int
+        m; from n on the variances are exact.
+
+    Attributes
+    ----------
+    n_neighbours : int
+        At most n.
+
+    Raises
+    ------
+    ValueError
+        For X that is empty or not finite, or a noise or number of neighbours that is not positive.
+
+    Notes
+    -----
+    O(n d + m^2 d + m^3) a point, and nothing is prepared. A point's variance depends on no other point. For inputs of
+    many columns, whose kernel falls off within the data; a smooth function of few inputs is known from far away, and
+    there `Variances` is needed.
+    """
+
+    def __init__(self, X: npt.ArrayLike, kernel: Kernel, noise: float, n_neighbours: int = N_NEIGHBOURS) -> None:
+        inputs = as_matrix(X, "X")
+        n, self._d = inputs.shape
+        self.n_neighbours = min(positive_integer(n_neighbours, "n_neighbours"), n)
+        self._kernel = kernel
+        self._origin: Float64Array = inputs.mean(axis=0)
+        sigma2 = positive_number(noise, "noise")
+        self._prior = kernel.diagonal(inputs)
+        # The norm of a random symmetric matrix of rounding errors is 2 sqrt(m) of their standard deviations.
+        lost = 1 + CANCELLATION * kernel.magnitude(inputs, self._origin) * np.sqrt(self._d)
+        units = 2 * np.sqrt(self.n_neighbours) * lost / np.sqrt(12) * float(self._prior.max())
+        coarse = units * np.finfo(np.float32).eps > MAX_ROUNDING * sigma2
+        self._dtype = np.dtype(np.float64 if coarse else np.float32)
+        # More noise than there is errs to the safe side, and keeps the factor definite.
+        self._diagonal = self._prior + max(sigma2, units * float(np.finfo(np.float64 if coarse else np.float32).eps))
+        self._rows = kernel.row_features(inputs, self._origin, self._dtype)
+        self._columns = kernel.column_features(inputs, self._origin, self._dtype)
+
+    def at(self, points: npt.ArrayLike) -> Float64Array:
+        """Return estimates of the variances of the latent function at these points (t, d), shape (t,), not negative.
+
+        Raises
+        ------
+        ValueError
+            If the points are no finite matrix with the columns of the training inputs.
+        """
+        return _expected(*self._conditioned(points))
+
+    def bounds(self, points: npt.ArrayLike) -> Float64Array:
+        """Return what conditioning on the neighbours leaves, (t,): never below the variances but for rounding."""
+        return self._conditioned(points)[0]
+
+    def leave_group_out(
+        self, rows: npt.ArrayLike, groups: npt.ArrayLike, Y: npt.ArrayLike
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return means and variances at training inputs, each from its neighbours outside its own group.
+
+        Parameters
+        ----------
+        rows : int array (t,)
+            Of X.
+        groups : int array (n,)
+            Rows of one group are left out together, e.g. those of a time block.
+        Y : array (n,) or (n, q)
+            Outputs, about their mean.
+
+        Returns
+        -------
+        mean : array (t, q)
+        variance : array (t,)
+            Of the latent function, as by `at`.
+
+        Raises
+        ------
+        ValueError
+            If there is only one group, or the labels or outputs do not match X.
+        """
+        n = len(self._rows)
+        index = np.asarray(rows, dtype=np.intp)
+        labels, outputs = group_labels(groups, n), as_outputs(Y, n)
+        sizes = np.bincount(labels)
+        if sizes.size < 2:
+            raise ValueError("leave_group_out needs two groups at least: nothing is left without the only one.")
+        mean = np.empty((len(index), outputs.shape[1]))
+        variance = np.empty(len(index))
+        prior = self._prior[index]
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                covariances = self._covariances(self._rows[index[piece]])
+                for i, values in zip(range(piece.start, piece.stop), covariances, strict=True):
+                    own = labels[index[i]]
+                    values[labels == own] = -np.inf
+                    local = self._condition(values, min(self.n_neighbours, n - int(sizes[own])))
+                    mean[i] = local.weights() @ outputs[local.nearest]
+                    beyond = local.farther if len(local.nearest) < n - sizes[own] else 0.0
+                    variance[i] = _expected(max(prior[i] - local.nearer - local.farther, 0.0), beyond)
+
+        parallel(work, spans(len(index), ROWS))
+        return mean, variance
+
+    def _conditioned(self, points: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
+        """Return `bounds`, and how much of the prior the farther half of the neighbours took off; 0 if all are in L."""
+        checked = as_columns(points, "points", self._d)
+        explained = np.empty((len(checked), 2))
+
+        def work(pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                features = self._kernel.row_features(checked[piece], self._origin, self._dtype)
+                found = [self._condition(values, self.n_neighbours) for values in self._covariances(features)]
+                explained[piece] = [(local.nearer, local.farther) for local in found]
+
+        parallel(work, spans(len(checked), ROWS))
+        bounds = np.maximum(self._kernel.diagonal(checked) - explained.sum(axis=1), 0)
+        return bounds, explained[:, 1] * (self.n_neighbours < len(self._rows))
+
+    def _covariances(self, features: FloatArray) -> FloatArray:
+        """Return k_* of at most `ROWS` points with all training inputs, (t, n)."""
+        padded = np.zeros((ROWS, features.shape[1]), dtype=self._dtype)
+        padded[: len(features)] = features
+        return self._kernel.tile(padded, self._columns)[: len(features)]
+
+    def _condition(self, covariances: FloatArray, count: int) -> _Conditioned:
+        """Condition on the `count` samples of the largest of k_* (n,)."""
+        n = len(covariances)
+        largest = np.argpartition(covariances, n - count)[n - count :] if count < n else np.arange(n)
+        nearest: IntArray = largest[np.argsort(-covariances[largest])]
+        lower = self._block(nearest)
+        factor(lower)
+        solved = covariances[nearest]
+        divide_vector(solved, lower)
+        nearer, farther = solved[: count // 2], solved[count // 2 :]
+        return _Conditioned(nearest, lower, solved, float(np.dot(nearer, nearer)), float(np.dot(farther, farther)))
+
+    def _block(self, index: IntArray) -> FloatArray:
+        """Return K_LL + sigma^2 I, its lower triangle."""
+        rows, columns = self._rows[index], self._columns[index]
+        block = np.empty((len(index), len(index)), dtype=self._dtype)
+        for piece in spans(len(index), BLOCK):
+            block[piece, : piece.stop] = self._kernel.tile(rows[piece], columns[: piece.stop])
+        np.fill_diagonal(block, self._diagonal[index])
+        return block

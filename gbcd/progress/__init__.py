@@ -1,0 +1,1 @@
+"""The course of a solve: its limits, its trace, its checkpoint and its result."""

@@ -1,0 +1,68 @@
+"""What `verbose` prints."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from gbcd.hyperparameters.search import HyperparameterFit
+from gbcd.progress.result import Callback, SolveResult, TraceEntry
+
+MOST_AMPLITUDES = 5
+
+SECONDS_BETWEEN = 0.5
+"""Iterations of small problems take milliseconds: nobody reads a line for each."""
+
+
+class ProgressLines:
+    """A callback that prints lines to stderr, at most two a second, and calls another one.
+
+    Parameters
+    ----------
+    verbose : bool
+        False prints nothing.
+    callback : callable or None
+    tol : float, optional
+        Where the gradient is to get, for comparison.
+    """
+
+    def __init__(self, verbose: bool, callback: Callback | None, tol: float | None = None) -> None:
+        self._verbose = verbose
+        self._callback = callback
+        self._goal = "" if tol is None else f" (to be {tol:.3g})"
+        self._next = self._started = time.perf_counter()
+
+    def __call__(self, entry: TraceEntry) -> bool | None:
+        """Print the state after an iteration, where a line is due."""
+        if time.perf_counter() >= self._next:
+            # Not the objective: it is that of the running gradient, and rises where rounding in that is put right.
+            self.say(
+                f"iteration {entry.iteration}: gradient {entry.gradient_norm:.3g}{self._goal}, "
+                f"{entry.kernel_evaluations:.3g} kernel evaluations, {entry.seconds:.1f} s"
+            )
+            self._next = time.perf_counter() + SECONDS_BETWEEN
+        return self._callback(entry) if self._callback is not None else None
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        if self._verbose:
+            print(line, file=sys.stderr)
+
+    def search(self, fit: HyperparameterFit) -> None:
+        """Print what a search for hyperparameters took."""
+        self.say(
+            f"hyperparameters: {fit.n_evaluations} evaluations on {len(fit.indices):,} rows in {fit.seconds:.1f} s, "
+            f"amplitude {', '.join(f'{value:.3g}' for value in fit.amplitude[:MOST_AMPLITUDES])}"
+            f"{' ...' if len(fit.amplitude) > MOST_AMPLITUDES else ''}"
+        )
+
+    def deviations(self, done: int, count: int) -> None:
+        """Print how many standard deviations there are."""
+        self.say(f"standard deviations: {done:,} of {count:,} points, {time.perf_counter() - self._started:.1f} s")
+
+    def finish(self, result: SolveResult) -> None:
+        """Print the last line."""
+        self.say(
+            f"{result.solver}: {'converged' if result.converged else 'stopped'} after {result.n_iter} iterations, "
+            f"gradient {result.gradient_norm:.3g}, {result.kernel_passes:.3g} kernel passes"
+        )

@@ -1,0 +1,104 @@
+"""The compiled loops of 16-bit codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gbcd.kernels.compiled import _FAST, _FAST_SUMS, _f32
+from gbcd.types import FloatArray
+
+CodeArray = npt.NDArray[np.uint16]
+
+
+LARGEST_CODE = 65535
+
+
+@njit(**_FAST)
+def encode(values: FloatArray, codes: CodeArray, lows: FloatArray, steps: FloatArray) -> None:
+    """Write the nearest code of each float32 value (a, b), value = lows[i] + steps[i] * code, and each row's levels."""
+    for i in range(values.shape[0]):
+        row, out = values[i], codes[i]
+        low = row[0]
+        high = row[0]
+        for j in range(values.shape[1]):
+            low = min(low, row[j])
+            high = max(high, row[j])
+        step = (high - low) / _f32(LARGEST_CODE)
+        inverse = _f32(1.0) / step if step > _f32(0.0) else _f32(0.0)
+        for j in range(values.shape[1]):
+            out[j] = np.uint16((row[j] - low) * inverse + _f32(0.5))
+        lows[i] = low
+        steps[i] = step
+
+
+@njit(**_FAST)
+def decode(codes: CodeArray, lows: FloatArray, steps: FloatArray, values: FloatArray) -> None:
+    """Write lows[i] + steps[i] * code to float32 `values` (a, b)."""
+    for i in range(codes.shape[0]):
+        row, out, low, step = codes[i], values[i], lows[i], steps[i]
+        for j in range(codes.shape[1]):
+            out[j] = low + step * _f32(row[j])
+
+
+@njit(**_FAST_SUMS)
+def coded_products(
+    codes: CodeArray,
+    lows: FloatArray,
+    steps: FloatArray,
+    right: FloatArray,
+    left: FloatArray,
+    down: FloatArray,
+    up: FloatArray,
+) -> None:
+    """Set down = T @ right (a,) and up = T' @ left (b,), float32 vectors, reading the coded tile T (a, b) once."""
+    offset = _f32(0.0)
+    total = _f32(0.0)
+    for j in range(codes.shape[1]):
+        up[j] = _f32(0.0)
+        total += right[j]
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        weight = steps[i] * left[i]
+        offset += lows[i] * left[i]
+        sum_row = _f32(0.0)
+        for j in range(codes.shape[1]):
+            code = _f32(row[j])
+            sum_row += code * right[j]
+            up[j] += code * weight
+        down[i] = lows[i] * total + steps[i] * sum_row
+    for j in range(codes.shape[1]):
+        up[j] += offset
+
+
+@njit(**_FAST_SUMS)
+def coded_product(codes: CodeArray, lows: FloatArray, steps: FloatArray, right: FloatArray, out: FloatArray) -> None:
+    """Set out = T @ right, float32 (a,), for the coded tile T (a, b)."""
+    total = _f32(0.0)
+    for j in range(codes.shape[1]):
+        total += right[j]
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        sum_row = _f32(0.0)
+        for j in range(codes.shape[1]):
+            sum_row += _f32(row[j]) * right[j]
+        out[i] = lows[i] * total + steps[i] * sum_row
+
+
+@njit(**_FAST_SUMS)
+def coded_transposed_product(
+    codes: CodeArray, lows: FloatArray, steps: FloatArray, left: FloatArray, out: FloatArray
+) -> None:
+    """Set out = T' @ left, float32 (b,), for the coded tile T (a, b)."""
+    offset = _f32(0.0)
+    for j in range(codes.shape[1]):
+        out[j] = _f32(0.0)
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        weight = steps[i] * left[i]
+        offset += lows[i] * left[i]
+        for j in range(codes.shape[1]):
+            out[j] += _f32(row[j]) * weight
+    for j in range(codes.shape[1]):
+        out[j] += offset

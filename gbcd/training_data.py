@@ -1,0 +1,90 @@
+"""What every estimator of the package asks of the data its `fit` is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from gbcd.scaling import require_moderate
+from gbcd.types import Float64Array
+from gbcd.validation import COMPLEX, SPARSE, TOO_LARGE, require_finite
+
+
+def training_data(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
+    """Return finite float64 inputs (n, d) and outputs, (n,) or (n, q) as given, and note n_features_in_.
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinity or what nearly is one (naming row and column), complex or sparse numbers, or shapes that do
+        not match.
+    """
+    if scipy.sparse.issparse(y):
+        raise ValueError(SPARSE.format(name="y"))
+    _refuse_complex(X, "X")
+    _refuse_complex(y, "y")
+    _check_numbers(y)
+    try:
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
+        )
+    except OverflowError:
+        raise ValueError(TOO_LARGE.format(name="X")) from None
+    require_finite(inputs, "X")
+    require_moderate(inputs, "X")
+    return inputs, np.asarray(outputs, dtype=np.float64)
+
+
+def new_inputs(estimator: BaseEstimator, X: npt.ArrayLike) -> Float64Array:
+    """Return finite float64 inputs (t, d), d as in training.
+
+    Raises
+    ------
+    ValueError
+        For NaN or infinity (naming row and column), or another number of columns.
+    """
+    _refuse_complex(X, "X")
+    try:
+        inputs: Float64Array = validate_data(estimator, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+    except OverflowError:
+        raise ValueError(TOO_LARGE.format(name="X")) from None
+    require_finite(inputs, "X")
+    return inputs
+
+
+def refuse_weights(estimator: BaseEstimator, unsupported: dict[str, Any]) -> None:
+    """Say why `fit` takes no sample weights; it would only be an unknown argument otherwise."""
+    for name, value in unsupported.items():
+        if name != "sample_weight":
+            raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}.")
+        if value is not None:
+            raise ValueError(
+                "sample_weight is not supported: the noise is the same in all rows. Repeat rows that count more than "
+                "others, leave out those that do not count."
+            )
+
+
+def _refuse_complex(values: npt.ArrayLike, name: str) -> None:
+    """Say so in one line; scikit-learn's message holds the data."""
+    if np.asarray(values).dtype.kind == "c":
+        raise ValueError(COMPLEX.format(name=name))
+
+
+def _check_numbers(y: npt.ArrayLike) -> None:
+    """Refuse NaN, infinity and what nearly is one in y, by row and column, before scikit-learn does without."""
+    values = np.asarray(y)
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except OverflowError:
+            raise ValueError(TOO_LARGE.format(name="y")) from None
+        except (TypeError, ValueError):
+            return
+    if values.dtype.kind == "f" and values.ndim in (1, 2):
+        require_finite(values, "y")
+        require_moderate(values, "y")

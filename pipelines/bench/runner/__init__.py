@@ -1,0 +1,1 @@
+"""Running benchmarks: processes, locks, stored results, reports."""

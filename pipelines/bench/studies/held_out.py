@@ -1,0 +1,173 @@
+"""Small dense Gaussian processes on any distances, their widths and noise fitted to held-out groups.
+
+For comparing kernels and inputs on some thousands of samples; `gbcd` is for one kernel and all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from pose.descriptor.matching import chi_square_costs
+
+Floats = NDArray[np.float64]
+Distance = Callable[[Floats, Floats], Floats]
+
+_EVALUATIONS = 20  # of the held-out error, for each parameter
+_FIRST_STEPS = (1.2, -1.5)  # of the logarithms of widths and noise
+
+
+def squared(first: Floats, second: Floats) -> Floats:
+    """Squared Euclidean distances (n, m)."""
+    squares = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * first @ second.T
+    return np.asarray(np.maximum(squares, 0))
+
+
+def manhattan(first: Floats, second: Floats) -> Floats:
+    """Sums of absolute differences (n, m)."""
+    return np.asarray(cdist(first, second, "cityblock"))
+
+
+def chi_square(first: Floats, second: Floats) -> Floats:
+    """Chi-square distances of histograms (n, m)."""
+    return chi_square_costs(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """One kind of input: k = exp(-gamma distance), with a gamma of its own.
+
+    Parameters
+    ----------
+    train, test : ndarray of shape (n, d) and (m, d)
+    distance : callable
+    """
+
+    train: Floats
+    test: Floats
+    distance: Distance = squared
+
+
+def predict(
+    inputs: Sequence[Input],
+    outputs: Floats,
+    groups: NDArray[np.int64],
+    *,
+    join: Literal["product", "sum"] = "product",
+    subset: int = 1000,
+    standardise: bool = True,
+    random_state: int = 0,
+) -> Floats:
+    """Outputs (m, q) of the test inputs.
+
+    Parameters
+    ----------
+    inputs : sequence of Input
+    outputs : ndarray of shape (n, q)
+    groups : ndarray of int, shape (n,)
+        Held out together while the parameters are fitted.
+    join : {"product", "sum"}
+        Of the kernels of several inputs; a sum has weights, fitted too.
+    subset : int
+        Samples that the parameters are fitted on.
+    standardise : bool
+        Divide every output by its own standard deviation; else all by one.
+    """
+    mean, scale = outputs.mean(axis=0), outputs.std(axis=0)
+    alive = scale > 1e-9
+    scale = np.where(alive, scale if standardise else scale[alive].mean(), 1.0)
+    targets = (outputs - mean) / scale
+    rng = np.random.default_rng(random_state)
+    rows = np.sort(rng.choice(len(targets), min(subset, len(targets)), replace=False))
+    kernel = _Kernel.of(inputs, rows, join)
+    theta = _fit(
+        kernel, [kernel.distances(k, rows, rows) for k in range(len(inputs))], targets[rows][:, alive], groups[rows]
+    )
+    everything = np.arange(len(targets))
+    K = kernel.values([kernel.distances(k, everything, everything) for k in range(len(inputs))], theta)
+    K[np.diag_indices(len(K))] += np.exp(theta[-1])
+    factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+    coefficients = scipy.linalg.cho_solve(factor, targets)
+    del K, factor
+    cross = kernel.values([one.distance(one.test, one.train) for one in inputs], theta)
+    return np.asarray(cross @ coefficients * scale + mean)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """Parameters: a logarithm of gamma x median distance each, of the weights but the first if a sum, of the noise."""
+
+    inputs: Sequence[Input]
+    medians: Floats
+    join: str
+
+    @classmethod
+    def of(cls, inputs: Sequence[Input], rows: NDArray[np.int64], join: str) -> _Kernel:
+        some = rows[:: max(1, len(rows) // 500)]
+        medians = []
+        for one in inputs:
+            apart = one.distance(one.train[some], one.train[some])
+            medians.append(float(np.median(apart[apart > 1e-12])))
+        return cls(inputs, np.array(medians), join)
+
+    @property
+    def start(self) -> Floats:
+        widths = np.zeros(len(self.inputs))
+        weights = np.zeros(len(self.inputs) - 1 if self.join == "sum" else 0)
+        return np.concatenate([widths, weights, [-4.0]])
+
+    def distances(self, index: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+        one = self.inputs[index]
+        return one.distance(one.train[first], one.train[second])
+
+    def values(self, distances: Sequence[Floats], theta: Floats) -> Floats:
+        gammas = np.exp(theta[: len(distances)]) / self.medians
+        if self.join == "product":
+            return np.asarray(np.exp(-sum(gamma * D for gamma, D in zip(gammas, distances, strict=True))))
+        weights = np.exp(np.concatenate([[0.0], theta[len(distances) : -1]]))
+        weights /= weights.sum()
+        return np.asarray(
+            sum(weight * np.exp(-gamma * D) for weight, gamma, D in zip(weights, gammas, distances, strict=True))
+        )
+
+
+def _fit(kernel: _Kernel, distances: Sequence[Floats], targets: Floats, groups: NDArray[np.int64]) -> Floats:
+    """The parameters of the least squared error of held-out groups, by the simplex method."""
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+
+    def error(theta: Floats) -> float:
+        try:
+            return _held_out_error(kernel.values(distances, theta), float(np.exp(theta[-1])), targets, members)
+        except np.linalg.LinAlgError:
+            return np.inf
+
+    start = kernel.start
+    steps = np.full(len(start), _FIRST_STEPS[0])
+    steps[-1] = _FIRST_STEPS[1]
+    options: Any = {
+        "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+        "maxfev": _EVALUATIONS * len(start),
+        "xatol": 0.05,
+        "fatol": 1e-4,
+    }
+    with threadpool_limits(limits=1):  # matrices this small lose more to waiting threads than they gain
+        found = scipy.optimize.minimize(error, start, method="Nelder-Mead", options=options)
+    return np.asarray(found.x)
+
+
+def _held_out_error(K: Floats, noise: float, targets: Floats, members: Sequence[NDArray[np.intp]]) -> float:
+    """Mean squared error of predicting every group from all others: residuals P_bb^-1 (P y)_b with P = Kbar^-1."""
+    lower = scipy.linalg.cholesky(K + noise * np.eye(len(K)), lower=True, check_finite=False)
+    P, _ = scipy.linalg.lapack.dpotri(lower, lower=1)
+    P = np.tril(P) + np.tril(P, -1).T
+    solved = P @ targets
+    residuals = [scipy.linalg.solve(P[np.ix_(rows, rows)], solved[rows], assume_a="pos") for rows in members]
+    return float(sum((residual**2).sum() for residual in residuals)) / targets.size

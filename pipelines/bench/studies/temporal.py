@@ -1,0 +1,214 @@
+"""What smoothing, several views and bone lengths are worth on predicted poses.
+
+``python -m pipelines.bench.studies.temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
+predicts Validate with exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
+Standard deviations are first multiplied by one number, which each subject gets from the others' errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from pipelines.errors import UsageError
+from pipelines.features.tree_features import Samples, extract
+from pipelines.model.settings import Config
+from pipelines.progress import Silent
+from pipelines.training.train import FRAMES_PER_SECOND, describe, train
+from pose.body.camera import Camera
+from pose.body.skeleton import HUMANEVA_15
+from pose.errors import DataError
+from pose.humaneva import HumanEva
+from pose.series.bone_lengths import bone_lengths, with_bone_lengths
+from pose.series.fusion import View, fuse, turn_to_world
+from pose.series.pose_series import PoseSeries
+from pose.series.smoothing import smooth
+
+Floats = NDArray[np.float64]
+Cameras = Mapping[tuple[str, str], Camera]
+INTERVALS = (0.5, 0.9, 0.95)
+STRIDE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Predictions for one trial by one camera, and the truth, both in its axes."""
+
+    subject: str
+    trial: str
+    camera: Camera
+    predicted: PoseSeries
+    true: Floats
+
+    def in_world(self) -> Recording:
+        """The same in the world's axes."""
+        series, true = turn_to_world(self.predicted, self.camera), self.camera.rotate_to_world(self.true)
+        return dataclasses.replace(self, predicted=series, true=true)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: mean joint error in mm, and the part of coordinates within each of `INTERVALS`."""
+
+    name: str
+    error: float
+    coverage: tuple[float, ...]
+
+
+def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) -> list[Recording]:
+    """Predictions (n, 15, 3) by trial and camera, their standard deviations scaled by the other subjects' errors."""
+    scale = np.ones(len(samples))
+    for subject in np.unique(samples.subject):
+        others = samples.subject != subject
+        if not others.any():
+            raise DataError("the standard deviations of a subject are scaled by another's errors: two are needed")
+        wrong = (mean - samples.poses)[others, 1:] / std[others, 1:]
+        scale[samples.subject == subject] = np.sqrt((wrong**2).mean())
+    found = []
+    for subject, action, trial, camera in sorted(
+        set(zip(samples.subject, samples.action, samples.trial, samples.camera, strict=True))
+    ):
+        rows = np.flatnonzero(
+            (samples.subject == subject)
+            & (samples.action == action)
+            & (samples.trial == trial)
+            & (samples.camera == camera)
+        )
+        frame = samples.frame[rows]
+        series = PoseSeries(
+            frame,
+            frame / FRAMES_PER_SECOND,
+            mean[rows],
+            HUMANEVA_15,
+            "camera",
+            {},
+            std[rows] * scale[rows, None, None],
+        )
+        found.append(
+            Recording(str(subject), f"{action} {trial}", cameras[subject, camera], series, samples.poses[rows])
+        )
+    return found
+
+
+def measure(data: Sequence[Recording], typical_lengths: Floats) -> Iterator[Row]:
+    """The table. `typical_lengths` (b,) are the training set's."""
+
+    def own(recording: Recording) -> Floats:
+        return np.asarray(bone_lengths(recording.true).mean(axis=0))
+
+    def smoothed(recording: Recording) -> PoseSeries:
+        return smooth(recording.predicted)
+
+    singles: dict[str, Callable[[Recording], PoseSeries]] = {
+        "as predicted": lambda recording: recording.predicted,
+        "smoothed": smoothed,
+        "training bone lengths": lambda recording: with_bone_lengths(recording.predicted, typical_lengths),
+        "training bone lengths, half-way": lambda recording: with_bone_lengths(
+            recording.predicted, typical_lengths, 0.5
+        ),
+        "own bone lengths": lambda recording: with_bone_lengths(recording.predicted, own(recording)),
+        "smoothed, own bone lengths": lambda recording: with_bone_lengths(smoothed(recording), own(recording)),
+    }
+    for name, change in singles.items():
+        yield _row(f"single views, {name}", data, change)
+    for name in sorted({recording.camera.name for recording in data}):
+        yield _row(
+            f"{name} alone", [recording for recording in data if recording.camera.name == name], singles["as predicted"]
+        )
+    for n_views in (2, 3):
+        yield from _fused_rows(f"{n_views} views fused", _fused(data, n_views), singles)
+
+
+def _fused_rows(
+    name: str, data: Sequence[Recording], changes: Mapping[str, Callable[[Recording], PoseSeries]]
+) -> Iterator[Row]:
+    for what, change in changes.items():
+        if data:
+            yield _row(f"{name}, {what}", data, change)
+
+
+def _fused(data: Sequence[Recording], n_views: int) -> list[Recording]:
+    """Each trial's views fused, `n_views` at a time: all pairs where two are asked for, else the first ones."""
+    trials: dict[tuple[str, str], list[Recording]] = {}
+    for recording in data:
+        trials.setdefault((recording.subject, recording.trial), []).append(recording.in_world())
+    fused = []
+    for views in trials.values():
+        pairs = [(first, second) for index, first in enumerate(views) for second in views[index + 1 :]]
+        for chosen in pairs if n_views == 2 else [tuple(views[:n_views])] if len(views) >= n_views else []:
+            series = fuse([View(view.predicted, view.camera) for view in chosen])
+            fused.append(dataclasses.replace(chosen[0], predicted=series))
+    return fused
+
+
+def _row(name: str, data: Sequence[Recording], change: Callable[[Recording], PoseSeries]) -> Row:
+    distances, deviations = [], []
+    for recording in data:
+        series = change(recording)
+        wrong = series.joints - recording.true
+        assert series.std is not None
+        distances.append(np.linalg.norm(wrong, axis=-1).mean(axis=-1))
+        deviations.append(np.abs(wrong[:, 1:] / series.std[:, 1:]).ravel())
+    outside = np.concatenate(deviations)
+    coverage = tuple(float((outside < norm.ppf(0.5 + part / 2)).mean()) for part in INTERVALS)
+    return Row(name, float(np.concatenate(distances).mean()), coverage)
+
+
+def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Floats, Floats, Floats]:
+    """Validate's samples, predictions and standard deviations (n, 15, 3), and the training set's bone lengths (b,)."""
+    # The sparse rival is not looked at.
+    config = Config.model_validate(
+        {"data": {"stride": STRIDE}, "descriptor": {"n_words": n_words}, "mpgp": {"n_regressors": 1}}
+    )
+    model = train(data, config, Silent(), work=work)
+    samples = extract(data, "Validate", config, Silent(), work=work)
+    histograms = describe(model.histosc, samples, Silent(), "Validate")
+    mean, std = model.gp.predict(histograms, return_std=True)
+    shape = (len(samples), len(model.skeleton), 3)
+    known = extract(data, config.data.train_partition, config, Silent(), stride=STRIDE, work=work).poses
+    return samples, mean.reshape(shape), np.asarray(std).reshape(shape), bone_lengths(known).mean(axis=0)
+
+
+def cameras_of(data: Path) -> dict[tuple[str, str], Camera]:
+    """The calibrated cameras by subject and name."""
+    return {
+        (sequence.subject.name, name): sequence.subject.camera(name)
+        for sequence in HumanEva(data).sequences("Validate")
+        for name in sequence.cameras(Config().data.cameras)
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print, one line a method."""
+    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.studies.temporal", description=__doc__)
+    parser.add_argument("data", type=Path, help="HumanEva-I tree")
+    parser.add_argument("--work", type=Path, help="folder where edge points are kept and found again")
+    parser.add_argument("--words", type=int, default=Config().descriptor.n_words, help="of the codebook (default 300)")
+    options = parser.parse_args(arguments)
+    samples, mean, std, lengths = predict(options.data, options.work, options.words)
+    print(table(measure(recordings(samples, mean, std, cameras_of(options.data)), lengths)))
+
+
+def table(rows: Iterator[Row]) -> str:
+    """The rows as a Markdown table."""
+    head = ["", "mean joint error, mm", *(f"within the {part:.0%} interval" for part in INTERVALS)]
+    lines = [head, ["---"] * len(head)]
+    for row in rows:
+        lines.append([row.name, f"{row.error:.1f}", *(f"{part:.1%}" for part in row.coverage)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (DataError, UsageError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -1,0 +1,1 @@
+"""The tables and figures, a module each: what is measured."""

@@ -1,0 +1,1 @@
+"""HumanEva trees looked through, checked and made."""

@@ -1,0 +1,271 @@
+"""Whether joints lie on the person in the pictures: one look through a video, a measured shift, and overlays to see.
+
+A trial whose clock is wrong by a few frames has right joints, right pictures and wrong pairs of them; no file says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pose.body.camera import Camera
+from pose.body.drawing import INK, PAPER, draw_skeleton
+from pose.body.skeleton import HUMANEVA_15
+from pose.errors import DataError
+from pose.files import atomic_path
+from pose.humaneva import Labels, Sequence
+from pose.silhouette.other_backgrounds import BackgroundModel
+from pose.video.reader import Image, read_frames
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+LARGEST_SHIFT = 12  # frames to either side that are tried
+_NEAR = 3.0  # px
+_FAR = 30.0  # px from the silhouette; farther counts no more, as the person may be lost
+_MIN_GAIN = 0.15  # px of mean distance that a shift must win to be believed,
+_MIN_RATIO = 0.9  # and what it may leave of the distance without it
+_MIN_FRAMES = 4
+_CELL = 320  # px, side of one picture of an overlay
+_MARGIN = 0.15  # of the person's size around him
+_TITLE = 22  # px
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one pass through a video saw.
+
+    Parameters
+    ----------
+    n_frames : int
+        Pictures that could be decoded; of stills, up to the last.
+    width, height : int
+    images : dict of int to ndarray
+        The chosen pictures by toolkit frame.
+    """
+
+    n_frames: int
+    width: int
+    height: int
+    images: dict[int, Image]
+
+
+def look_through(sequence: Sequence, camera: str, numbers: Iterable[int]) -> Look:
+    """Decode a whole video once, and keep the pictures of some toolkit frames.
+
+    Raises
+    ------
+    DataError
+        If it cannot be decoded.
+    """
+    wanted, numbers = {}, list(numbers)
+    if numbers and camera in sequence.clock.first_video_frame:
+        offset = sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
+        wanted = {int(number) + offset: int(number) for number in numbers}
+    images: dict[int, Image] = {}
+    n_frames, shape = 0, (0, 0)
+    for frame in read_frames(sequence.videos[camera]):
+        n_frames, shape = frame.index + 1, frame.image.shape[:2]
+        if frame.index in wanted:
+            images[wanted[frame.index]] = frame.image
+    return Look(n_frames, shape[1], shape[0], images)
+
+
+def choose_frames(labels: Labels, count: int) -> IntArray:
+    """Toolkit frames, about evenly spaced, at which the joints move fastest: there a shift shows best.
+
+    Of every `count`-th part of the usable frames the fastest; fewer where there are fewer.
+    """
+    rows = np.flatnonzero(labels.usable)
+    if len(rows) < 2:
+        return labels.numbers[rows]
+    relative = labels.joints[rows]
+    speed = np.linalg.norm(np.gradient(relative, axis=0), axis=2).mean(axis=1)
+    step = np.gradient(labels.numbers[rows].astype(float))
+    speed = np.where(step == 1, speed, 0)  # across a gap of the markers it is no speed
+    parts = np.array_split(np.arange(len(rows)), min(count, len(rows)))
+    return labels.numbers[rows[[part[np.argmax(speed[part])] for part in parts]]]
+
+
+@dataclass(frozen=True, eq=False)
+class JointDistances:
+    """How far projected joints lie from silhouettes, for every way to shift the video against the motion capture.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (25,)
+        Mean distance, px, with -12 ... 12 added to `video_frame_shift`; on the silhouette a joint is at 0.
+    share_near : float
+        Share of the joints on the silhouette or within 3 px of it, as the frames are paired now.
+    """
+
+    scores: FloatArray
+    share_near: float
+
+    @property
+    def now(self) -> float:
+        """Mean distance as the frames are paired now, px."""
+        return float(self.scores[LARGEST_SHIFT])
+
+
+def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | None:
+    """What to add to `video_frame_shift` so that joints lie best on several videos' silhouettes, all shifted alike.
+
+    Returns
+    -------
+    int or None
+        `believed` unless another is clearly better; None where all are about as good, as of a person who stands still.
+    """
+    scores = np.mean([distance.scores for distance in distances], axis=0)
+    now, best = scores[LARGEST_SHIFT + believed], int(np.argmin(scores))
+    if np.median(scores) - scores[best] < _MIN_GAIN:
+        return None
+    certain = now - scores[best] > _MIN_GAIN and scores[best] < _MIN_RATIO * now
+    return best - LARGEST_SHIFT if certain else believed
+
+
+def joint_distances(
+    sequence: Sequence, camera: Camera, images: dict[int, Image], background: BackgroundModel
+) -> JointDistances | None:
+    """Compare the pictures of some toolkit frames F with the joints of F - 12 ... F + 12.
+
+    Where the picture of F shows the joints of F + d, d must be taken off the video's frame numbers.
+
+    Returns
+    -------
+    JointDistances or None
+        None where too few frames show a person with known joints.
+
+    Raises
+    ------
+    DataError
+        If the pictures do not fit the background.
+    """
+    try:
+        maps = {number: _distance_to_person(background, image) for number, image in images.items()}
+    except ValueError as error:
+        raise DataError(f"{sequence.videos[camera.name]}: {error}") from error
+    people = {number: far for number, far in maps.items() if far is not None}
+    numbers = np.array(sorted(people), dtype=np.int64)
+    if len(numbers) < _MIN_FRAMES:
+        return None
+    # A video that comes later by k frames shows what was k frames earlier.
+    moved = numbers[:, None] - np.arange(-LARGEST_SHIFT, LARGEST_SHIFT + 1)
+    wanted = np.unique(np.clip(moved, 1, sequence.last_mocap_number))
+    pixels = dict(zip(wanted.tolist(), camera.project(sequence.labels(wanted).joints), strict=True))
+    unknown = np.full((len(HUMANEVA_15), 2), np.nan)
+    table = np.array(
+        [
+            [_sample(people[number], pixels.get(other, unknown)) for other in others]
+            for number, others in zip(numbers.tolist(), moved.tolist(), strict=True)
+        ]
+    )
+    known = np.asarray(np.isfinite(table).all(axis=(1, 2)))
+    if known.sum() < _MIN_FRAMES:
+        return None
+    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR))
+    return JointDistances(table[known].mean(axis=(0, 2)), near)
+
+
+def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray | None:
+    """Distance, px, of every pixel from the silhouette; None where nobody is found."""
+    mask = background.silhouette(image)
+    if not mask.any():
+        return None
+    outside = np.asarray(mask == 0, dtype=np.uint8)
+    return np.asarray(cv2.distanceTransform(outside, cv2.DIST_L2, cv2.DIST_MASK_PRECISE), dtype=float)
+
+
+def _sample(distance: FloatArray, pixels: FloatArray) -> FloatArray:
+    """Distances (J,) at pixels, none above `_FAR`; NaN where a pixel is not known."""
+    known = np.asarray(np.isfinite(pixels).all(axis=1))
+    columns, rows = np.round(np.where(known[:, None], pixels, 0)).astype(int).T
+    height, width = distance.shape
+    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    found = np.where(inside, distance[rows.clip(0, height - 1), columns.clip(0, width - 1)], _FAR)
+    return np.asarray(np.where(known, np.minimum(found, _FAR), np.nan))
+
+
+def save_overlay(
+    path: Path,
+    sequence: Sequence,
+    pictures: dict[str, dict[int, Image]],
+    cameras: dict[str, Camera],
+    numbers: IntArray,
+) -> None:
+    """Draw the projected joints onto pictures around the person, a camera a row and a toolkit frame a column, as PNG.
+
+    Parameters
+    ----------
+    path : Path
+    sequence : Sequence
+    pictures : dict of str to dict of int to ndarray
+        By camera and toolkit frame; one that is missing leaves its place empty.
+    cameras : dict of str to Camera
+        A camera without calibration is shown without joints.
+    numbers : ndarray of int
+        Toolkit frames.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    joints = sequence.labels(numbers).joints
+    rows = [
+        np.hstack(
+            [
+                _cell(sequence, name, int(number), pictures[name].get(int(number)), cameras.get(name), pose)
+                for number, pose in zip(numbers, joints, strict=True)
+            ]
+        )
+        for name in pictures
+    ]
+    done, content = cv2.imencode(".png", np.vstack(rows))
+    if not done:
+        raise DataError(f"{path}: the overlay of {sequence.name} could not be made a picture")
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content.tobytes())
+
+
+def _cell(
+    sequence: Sequence, name: str, number: int, image: Image | None, camera: Camera | None, pose: FloatArray
+) -> Image:
+    """One picture with its title."""
+    cell: Image = np.full((_CELL + _TITLE, _CELL, 3), PAPER, dtype=np.uint8)
+    title = f"{name}  frame {number}"
+    if image is None:
+        title += ": no picture"
+    else:
+        index = sequence.clock.video_index(name, number) + sequence.video_frame_shift
+        title += f", video {index}" + ("" if np.isfinite(pose).all() else ": no joints")
+        pixels = np.full((len(pose), 2), np.nan) if camera is None else camera.project(pose)
+        cell[_TITLE:] = _cut_out(image, pixels)
+    cv2.putText(cell, title, (6, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.42, INK, 1, cv2.LINE_AA)
+    return cell
+
+
+def _cut_out(image: Image, pixels: FloatArray) -> Image:
+    """The square of the picture around the joints, enlarged, with the skeleton; the whole picture without joints."""
+    height, width = image.shape[:2]
+    with np.errstate(invalid="ignore"):
+        inside = np.asarray(((pixels >= 0) & (pixels < (width, height))).all(axis=1))  # NaN is nowhere
+    if inside.any():
+        low, high = pixels[inside].min(axis=0), pixels[inside].max(axis=0)
+        side = max((1 + 2 * _MARGIN) * (high - low).max(), 40.0)
+        corner = (low + high - side) / 2
+    else:
+        side = float(max(height, width))
+        corner = (np.array([width, height]) - side) / 2
+    scale = _CELL / side
+    transform = np.array([[scale, 0, -scale * corner[0]], [0, scale, -scale * corner[1]]])
+    border = cv2.BORDER_CONSTANT
+    part = cv2.warpAffine(image, transform, (_CELL, _CELL), flags=cv2.INTER_LINEAR, borderMode=border)
+    cut: Image = np.asarray(part, dtype=np.uint8)
+    draw_skeleton(cut, (pixels - corner) * scale, HUMANEVA_15, thickness=2)
+    return cut

@@ -1,0 +1,1 @@
+"""Evaluation: a model on a partition, as tables, pictures and a page."""

@@ -1,0 +1,195 @@
+"""Frames to silhouettes: by background models, or from ready-made masks."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.model.settings import Config
+from pose import GaussianBackground
+from pose.errors import DataError
+from pose.files import atomic_path
+from pose.humaneva import HumanEva
+from pose.humaneva import Sequence as HumanEvaSequence
+from pose.humaneva.background_cache import cache_name, read_background, write_background
+from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
+from pose.video.reader import Image, VideoFrame, read_frames, read_masks
+
+Mask = NDArray[np.uint8]
+#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
+_LARGEST_SHARE = 0.3
+#: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about
+#: what our background model leaves out. (Beside a person `edge_points` has specks by their share of the person.)
+_SMALLEST_SHARE = 5e-4
+
+
+def is_too_large(coverage: float) -> bool:
+    """Whether a silhouette that covers this share of the picture is too large for a person."""
+    return coverage > _LARGEST_SHARE
+
+
+def warn_of_coverage(video: Path, n_large: int, n_seen: int) -> None:
+    """Warn where any silhouette was too large."""
+    if n_large:
+        warnings.warn(
+            f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
+            f"{n_seen} frames: poses will mean little; a recording of the empty scene by this very camera helps",
+            stacklevel=2,
+        )
+
+
+def fit_background(recordings: Sequence[Path], config: Config, cache: Path | None = None) -> BackgroundModel:
+    """Learn the empty scene from its recordings or pictures, by the model that the settings name.
+
+    The toolkit's model is taken from the file `cache` where it was made of the same recordings, else left there.
+
+    Raises
+    ------
+    DataError
+        If one cannot be read, or they differ in size.
+    """
+    frames = [(frame.image for frame in read_frames(path)) for path in recordings]
+    if config.silhouette.model == "toolkit" and cache is not None:
+        return _cached_toolkit_background(recordings, frames, config, cache)
+    return fit_frames(frames, config, _empty_scene(recordings))
+
+
+def _empty_scene(recordings: Sequence[Path]) -> str:
+    return f"the empty scene of {', '.join(map(str, recordings))}"
+
+
+def fit_frames(recordings: Sequence[Iterable[Image]], config: Config, what: str) -> BackgroundModel:
+    """Learn the empty scene from the pictures of its recordings; `what` they are, for messages.
+
+    Raises
+    ------
+    DataError
+        If they differ in size, or there is none.
+    """
+    settings = config.silhouette
+    try:
+        if settings.model == "toolkit":
+            return ToolkitBackground(settings.risk).fit(recordings)
+        if settings.model == "gaussian":
+            return GaussianBackground(risk=settings.risk).fit(recordings)
+        return SubtractorBackground(settings.model).fit(recordings)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"{what}: {error}") from error
+
+
+def _cached_toolkit_background(
+    recordings: Sequence[Path], frames: Sequence[Iterator[Image]], config: Config, cache: Path
+) -> BackgroundModel:
+    risk = config.silhouette.risk
+    source = b"".join(_digest(path) for path in recordings).hex()
+    if cache.is_file():
+        try:
+            kept = read_background(cache, risk, source)
+        except DataError as error:
+            warnings.warn(f"{error}; it is made anew", stacklevel=4)
+            kept = None
+        if kept is not None:
+            return kept
+    model = fit_frames(frames, config, _empty_scene(recordings))
+    assert isinstance(model, ToolkitBackground)
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(cache) as temporary:
+        write_background(temporary, model, source)
+    return model
+
+
+def silhouette(frame: VideoFrame, background: BackgroundModel | None, video: Path) -> Mask:
+    """The person in a frame, (height, width), 0 or 255; without a background the frame is `read_masks`' already.
+
+    Raises
+    ------
+    DataError
+        If the frame does not fit the background.
+    """
+    if background is None:
+        mask = frame.image[:, :, 0]
+        return np.zeros_like(mask) if _is_speck(mask) else mask
+    try:
+        return background.silhouette(frame.image)
+    except ValueError as error:
+        raise DataError(f"{video}, frame {frame.index} (from 0): {error}") from error
+
+
+def _is_speck(mask: Mask) -> bool:
+    """Whether no 8-connected component is as large as a person."""
+    least = _SMALLEST_SHARE * mask.size
+    if np.count_nonzero(mask) < least:
+        return True
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    return bool(np.max(stats[1:, cv2.CC_STAT_AREA]) < least)
+
+
+class TreeSilhouettes:
+    """The silhouettes of a HumanEva tree: its cameras' background models, or a folder of ready-made masks."""
+
+    def __init__(self, tree: HumanEva, config: Config, masks: Path | None, work: Path | None = None) -> None:
+        self._tree, self._config, self._folder, self._work = tree, config, masks, work
+        self._backgrounds: dict[str, BackgroundModel] = {}
+
+    def prepare(self, cameras: list[str]) -> None:
+        """Make the background models of the cameras; they serve every subject, as the cameras did not move.
+
+        Raises
+        ------
+        DataError
+            If a camera has no recording of the empty room.
+        """
+        if self._folder is not None:
+            return
+        for camera in cameras:
+            recordings = self._tree.background_videos(camera)
+            if not recordings:
+                raise DataError(
+                    f"{self._tree.root / 'Background'}: no recording of the empty room by {camera} "
+                    f"(Background_1_({camera}).avi); silhouettes need one, or give ready-made masks with --masks"
+                )
+            cache = None if self._work is None else self._work / cache_name(camera)
+            self._backgrounds[camera] = fit_background(recordings, self._config, cache)
+
+    def read(self, sequence: HumanEvaSequence, camera: str, numbers: NDArray[np.int64]) -> Iterator[tuple[int, Mask]]:
+        """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""
+        if self._folder is None:
+            background = self._backgrounds[camera]
+            for number, frame in sequence.read(camera, numbers):
+                yield number, silhouette(frame, background, sequence.videos[camera])
+            return
+        source = self._masks_of(sequence, camera)
+        for number, frame in replace(sequence, videos={camera: source}).read(camera, numbers, read_masks):
+            yield number, silhouette(frame, None, source)
+
+    def fingerprint(self, sequence: HumanEvaSequence, camera: str) -> bytes:
+        """Changes whenever the silhouettes may."""
+        if self._folder is not None:
+            return _digest(self._masks_of(sequence, camera))
+        return b"".join(_digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
+
+    def _masks_of(self, sequence: HumanEvaSequence, camera: str) -> Path:
+        assert self._folder is not None
+        stem = f"{sequence.action}_{sequence.trial}_({camera})"
+        folder = self._folder / sequence.subject.name
+        for candidate in (folder / stem, folder / f"{stem}.avi", folder / f"{stem}.mp4"):
+            if candidate.exists():
+                return candidate
+        raise DataError(f"{folder}: no masks {stem} (a folder of numbered pictures, or a video of the same frames)")
+
+
+def _digest(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    for part in sorted(path.iterdir()) if path.is_dir() else [path]:
+        with part.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.digest()

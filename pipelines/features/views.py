@@ -1,0 +1,55 @@
+"""Several cameras' histograms of one instant, side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from pipelines.features.tree_features import Samples
+from pipelines.model.pose_model import Histograms
+from pipelines.model.settings import DataConfig
+from pose.errors import DataError
+
+
+def arrange_views(samples: Samples, histograms: Histograms, settings: DataConfig) -> tuple[Samples, Histograms]:
+    """Samples and histograms as the setting ``views`` has them.
+
+    Parameters
+    ----------
+    samples : Samples
+        Of single cameras.
+    histograms : ndarray of shape (n, words)
+    settings : DataConfig
+        ``views = "concatenated"`` joins those of its cameras, in its order; an instant that one of them lacks is left
+        out. The edge points and, where poses are in camera axes, the poses are the first camera's.
+
+    Returns
+    -------
+    samples : Samples
+        m samples, whose camera is called e.g. ``"C1+C2+C3"``.
+    histograms : ndarray of shape (m, words) or (m, cameras * words)
+
+    Raises
+    ------
+    DataError
+        If there is no instant that all cameras show.
+    """
+    if settings.views == "single":
+        return samples, histograms
+    keys = list(zip(samples.subject, samples.action, samples.trial, samples.frame, strict=True))
+    row_of = {(camera, key): row for row, (camera, key) in enumerate(zip(samples.camera, keys, strict=True))}
+    instants = dict.fromkeys(keys)
+    rows = [[row_of.get((camera, key)) for camera in settings.cameras] for key in instants]
+    whole = np.array([row for row in rows if None not in row], dtype=np.int64).reshape(-1, len(settings.cameras))
+    if not len(whole):
+        raise DataError(f"no instant has a person in all of {', '.join(settings.cameras)}, which views are joined of")
+    first = whole[:, 0]
+    columns = ["edges", "poses", "subject", "action", "trial", "frame"]
+    columns += ["tangents"] if samples.tangents is not None else []
+    joined = dataclasses.replace(
+        samples,
+        **{column: getattr(samples, column)[first] for column in columns},
+        camera=np.full(len(whole), "+".join(settings.cameras)),
+    )
+    return joined, histograms[whole].reshape(len(whole), -1)

@@ -1,0 +1,218 @@
+"""A trained model: silhouettes' edge points in, poses out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbcd import GBCDRegressor, LocalVariances, MatchingPursuitGP, MeanPredictor
+from pipelines.errors import UsageError
+from pipelines.model.settings import Config
+from pipelines.training.calibration import Calibration
+from pose import HistoSC
+from pose.body.skeleton import Skeleton
+from pose.errors import DataError
+
+if TYPE_CHECKING:
+    from pipelines.prediction.stream import FramePose
+
+Histograms = NDArray[np.float64]
+Poses = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PosePrediction:
+    """Poses and how far they can be trusted.
+
+    Parameters
+    ----------
+    joints : ndarray of shape (n, 15, 3)
+        mm, relative to the root.
+    std : ndarray of shape (n, 15, 3)
+        Standard deviation of each coordinate, mm; 0 for the root.
+    unlike : ndarray of bool, shape (n,)
+        Whether the silhouette is unlike those of the training set.
+    """
+
+    joints: Poses
+    std: Poses
+    unlike: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PoseModel:
+    """HistoSC, the exact Gaussian process, and what it is compared with.
+
+    Parameters
+    ----------
+    config : Config
+        What it was trained with.
+    histosc : HistoSC
+        With its codebook.
+    gp : GBCDRegressor
+        Histograms to 45 numbers.
+    mpgp : MatchingPursuitGP
+        The sparse rival, on `gp`'s scaled inputs.
+    mean_pose : ndarray of shape (15, 3)
+        Of the training set, mm: the error of knowing nothing.
+    skeleton : Skeleton
+    summary : dict
+        Counts, hyperparameters and seconds of the training, for people.
+    calibration : Calibration, optional
+        Of the standard deviations; None in models of older software, or trained on too few instants to hold any out.
+    digest : str
+        SHA-256 of the file it was read from; empty for one that was just trained.
+    """
+
+    config: Config
+    histosc: HistoSC
+    gp: GBCDRegressor
+    mpgp: MatchingPursuitGP
+    mean_pose: Poses
+    skeleton: Skeleton
+    summary: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    digest: str = ""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model file, as `pipelines.model.model_file.load_model` does.
+
+        Raises
+        ------
+        DataError
+            If the file is missing, damaged, foreign or of another format version.
+        """
+        from pipelines.model.model_file import load_model  # the store makes models: it knows this class
+
+        model = load_model(path)
+        assert isinstance(model, cls)
+        return model
+
+    @property
+    def axes(self) -> str:
+        """``"camera"`` (x right, y down, z forward) or ``"world"`` (z up)."""
+        return self.config.data.target_frame
+
+    def predict(self, histograms: Histograms) -> Poses:
+        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words); of all views side by side, if need be.
+
+        Raises
+        ------
+        UsageError
+            If the histograms are of single views and the model needs all of its cameras at once.
+        """
+        if self.config.data.views == "concatenated" and histograms.shape[1] == len(self.histosc.codebook_.centers_):
+            raise UsageError(
+                f"this model tells one pose from {', '.join(self.config.data.cameras)} together, not from one video: "
+                'train one with views = "single" and fuse its poses'
+            )
+        return self._as_poses(np.asarray(self.gp.predict(histograms)))
+
+    @cached_property
+    def _mean_predictor(self) -> MeanPredictor:
+        return MeanPredictor(self.gp)
+
+    def predict_mean(self, histograms: Histograms) -> Poses:
+        """What `predict` gives, quickly for a few histograms at a time and any number of times, on one thread."""
+        return self._as_poses(self._mean_predictor.predict(histograms))
+
+    def predict_video(
+        self,
+        video: str | Path,
+        background: str | Path | Sequence[str | Path] = (),
+        *,
+        background_seconds: float | None = None,
+        masks: bool = False,
+        start: int = 0,
+        stop: int | None = None,
+        stride: int = 1,
+        std: bool | None = None,
+    ) -> Iterator[FramePose]:
+        """Poses over the frames of a video, as they come.
+
+        Parameters
+        ----------
+        video : path-like
+            A video, or a folder of numbered pictures.
+        background : path-like or sequence of these
+            The empty scene by the same camera: recordings or pictures; or ``"running"``, to learn it along.
+        background_seconds : float, optional
+            Take so much of the video's own beginning for the empty scene.
+        masks : bool
+            The video is one of silhouettes.
+        start, stop, stride : int
+            Every `stride`-th frame from `start` up to `stop`, which is left out.
+        std : bool, optional
+            Standard deviations too, which take more than half of the time; by default if the model has them.
+
+        Yields
+        ------
+        FramePose
+            ``frame``, ``time`` (s), ``joints`` (15, 3) and ``std`` in mm, ``quality``.
+
+        Raises
+        ------
+        UsageError
+            If the empty scene is not named in exactly one way, or the range is none.
+        DataError
+            If a file cannot be read or a frame does not fit the background.
+
+        Examples
+        --------
+        >>> model = PoseModel.load("my.h5")  # doctest: +SKIP
+        >>> for pose in model.predict_video("clip.avi", background="empty_room.avi"):  # doctest: +SKIP
+        ...     print(pose.frame, pose.joints[0])
+        """
+        from pipelines.prediction import FrameRange, choose_scene  # they know this class
+        from pipelines.prediction.stream import stream
+
+        backgrounds = [background] if isinstance(background, str | Path) else background
+        scene = choose_scene(backgrounds, background_seconds, masks)
+        with_std = self.calibration is not None if std is None else std
+        for batch in stream(Path(video), self, scene, FrameRange(start, stop, stride), with_std):
+            yield from batch
+
+    def predict_with_std(self, histograms: Histograms) -> PosePrediction:
+        """Poses, their standard deviations, and whether they can be known at all, of HistoSC histograms (n, words).
+
+        Raises
+        ------
+        UsageError, DataError
+            As `predict` and `standard_deviations` do.
+        """
+        return PosePrediction(self.predict(histograms), *self.standard_deviations(histograms))
+
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+        """Standard deviations (n, 15, 3), mm, and whether each silhouette is unlike those of the training set (n,).
+
+        Raises
+        ------
+        DataError
+            If the model has no calibration.
+        """
+        calibration = self.calibration
+        if calibration is None:
+            raise DataError(
+                "the model holds no calibrated standard deviations: it was trained by an older version, or on too few "
+                "frames to hold any out; train it again"
+            )
+        variance = self._variances.at(self.gp.scale_inputs(np.asarray(histograms, dtype=np.float64)))
+        return self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
+
+    @cached_property
+    def _variances(self) -> LocalVariances:
+        return LocalVariances(self.gp.X_train_, self.gp.kernel_, self.gp.noise_)
+
+    def predict_mpgp(self, histograms: Histograms) -> Poses:
+        """The sparse rival's poses (n, 15, 3)."""
+        return self._as_poses(np.asarray(self.mpgp.predict(self.gp.scale_inputs(histograms))))
+
+    def _as_poses(self, outputs: NDArray[np.float64]) -> Poses:
+        return outputs.reshape(len(outputs), len(self.skeleton), 3)

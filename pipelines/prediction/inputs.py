@@ -1,0 +1,95 @@
+"""What is to be predicted: files, folders and patterns become videos and image sequences."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pipelines.errors import UsageError
+from pose.files import is_pipe_or_device
+from pose.video.reader import STILL_SUFFIXES, holds_stills, is_video, list_stills
+
+OVERLAY_ENDING = "_overlay.mp4"
+NO_FILE = "is a pipe or a device, save it as a file first"
+
+
+def expand(arguments: Sequence[str | Path]) -> list[Path]:
+    """Videos, and folders of numbered pictures, that the arguments stand for, in their order and each once.
+
+    A file or folder that is there is taken by its name, whatever characters that has; what is not there is read as a
+    pattern (``*``, ``?``, ``[...]``, ``**``). A folder of numbered pictures is one sequence; another folder gives the
+    videos in it, told by content, and its folders of numbered pictures. Overlays made by this program
+    are passed over.
+
+    Raises
+    ------
+    UsageError
+        If something is not there, or a folder cannot be understood; all of it in one message.
+    """
+    found: dict[Path, Path] = {}
+    faults = []
+    missing = []
+    for argument in map(str, arguments):
+        paths = [Path(argument)] if Path(argument).exists() else _matches(argument)
+        if not paths:
+            missing.append(argument)
+        faults += [f"{path}: {NO_FILE}" for path in paths if is_pipe_or_device(path)]
+        for path in paths:
+            try:
+                found |= {part.absolute(): part for part in (_within(path) if path.is_dir() else [path])}
+            except UsageError as error:
+                faults.append(str(error))
+    if missing:
+        faults.insert(0, f"no such file: {', '.join(missing)}")
+    parents = Counter(path.parent for path in found.values() if path.is_file() and _is_picture(path))
+    faults += [
+        f"{parent}: {count} single pictures of one folder; to take them as one sequence in the order of their numbers, "
+        "name the folder"
+        for parent, count in parents.items()
+        if count > 1
+    ]
+    if faults:
+        raise UsageError("; ".join(faults))
+    return list(found.values())
+
+
+def _matches(pattern: str) -> list[Path]:
+    if not glob.has_magic(pattern):
+        return []
+    return [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - it takes any anchor
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in STILL_SUFFIXES
+
+
+def _within(folder: Path) -> list[Path]:
+    parts = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    films = [path for path in parts if path.is_file() and not path.name.endswith(OVERLAY_ENDING) and is_video(path)]
+    films += [path for path in parts if path.is_dir() and holds_stills(path)]
+    if not holds_stills(folder):
+        if not films:
+            raise UsageError(f"{folder}: holds neither videos nor numbered pictures ({' '.join(STILL_SUFFIXES)})")
+        return films
+    if films:
+        raise UsageError(f"{folder}: holds numbered pictures, and {films[0].name} beside them; name what you mean")
+    return [folder]
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; of a folder of numbered pictures, of the digests of the pictures in their order."""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    whole = hashlib.sha256()
+    for part in _digests(path):
+        whole.update(part)
+    return whole.hexdigest()
+
+
+def _digests(folder: Path) -> Iterator[bytes]:
+    for path in list_stills(folder):
+        yield f"{path.name} {digest(path)}\n".encode()

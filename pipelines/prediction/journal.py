@@ -1,0 +1,177 @@
+"""The journal of a prediction: results on their way, kept batch by batch, so that a stopped run goes on.
+
+It lies beside the results under a hidden name, locked by the run that writes it, and goes when the results are there.
+
+Layout: a header of 512 bytes, JSON padded with blanks, says whose results they are; then comes one record a frame, each
+with a check sum, since a run may end in the middle of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.prediction.stream import BATCH, FramePose
+from pose.errors import DataError
+
+if sys.platform != "win32":  # there two runs on one output are not told apart
+    import fcntl
+
+_HEADER = 512
+_FORMAT = "pose-journal 1"
+
+
+class Journal:
+    """Results of one video on their way to a file.
+
+    Use it as a context manager: it is locked meanwhile, and a journal without a whole batch does not stay.
+
+    Parameters
+    ----------
+    path : Path
+    run : str
+        What the results depend on, as a digest: a journal of another run is begun anew.
+    n_joints : int
+    with_std : bool
+        Whether there are standard deviations.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written, or another run has locked it.
+    """
+
+    def __init__(self, path: Path, run: str, n_joints: int, with_std: bool) -> None:
+        self.path = path
+        fields: list[tuple[Any, ...]] = [("crc", "<u4"), ("quality", "<u4"), ("frame", "<i8"), ("time", "<f8")]
+        fields += [("coverage", "<f8"), ("joints", "<f8", (n_joints, 3))]
+        fields += [("std", "<f8", (n_joints, 3))] if with_std else []
+        self._dtype = np.dtype(fields)
+        record = {"format": _FORMAT, "run": run, "batch": BATCH, "joints": n_joints, "std": with_std}
+        self._header = json.dumps(record).encode().ljust(_HEADER)
+        self._file = -1
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._open_locked()
+            self._n = self._whole_batches()
+            if self._n == 0:
+                os.ftruncate(self._file, 0)
+                os.lseek(self._file, 0, os.SEEK_SET)  # not behind what was read of another run's
+                self._write(self._header)
+            else:
+                os.ftruncate(self._file, _HEADER + self._n * self._dtype.itemsize)
+                os.lseek(self._file, 0, os.SEEK_END)
+        except OSError as error:
+            self._close()
+            raise self._unwritable(error) from error
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._n < BATCH:
+            self.discard()
+        self._close()
+
+    def _open_locked(self) -> int:
+        while True:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                if sys.platform == "win32":
+                    return file
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The run that held the lock may have removed the file between our two calls.
+                if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
+                    return file
+            except BlockingIOError:
+                os.close(file)
+                raise DataError(
+                    f"{self.path.parent}: another run is writing the results {self.path.stem[1:]}"
+                ) from None
+            except BaseException:
+                os.close(file)
+                raise
+            os.close(file)
+
+    def _whole_batches(self) -> int:
+        """Records of the same run that are whole, up to the end of a batch."""
+        with os.fdopen(os.dup(self._file), "rb") as file:
+            file.seek(0)
+            if file.read(_HEADER) != self._header:
+                return 0
+            n = 0
+            size = BATCH * self._dtype.itemsize
+            while len(content := file.read(size)) == size:
+                records = np.frombuffer(content, self._dtype)
+                if (records["crc"] != _check_sums(records)).any():
+                    break
+                n += BATCH
+            return n
+
+    def append(self, batch: list[FramePose]) -> None:
+        """Keep the results of a batch.
+
+        Raises
+        ------
+        DataError
+            If they cannot be written; what was kept before stays.
+        """
+        records = np.zeros(len(batch), self._dtype)
+        for name in self._dtype.names or ():
+            if name != "crc":
+                records[name] = [getattr(pose, name) for pose in batch]
+        records["crc"] = _check_sums(records)
+        try:
+            self._write(records.tobytes())
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._n += len(batch)
+
+    def _write(self, content: bytes) -> None:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+
+    def _unwritable(self, error: OSError) -> DataError:
+        kept = f"; {self._n} frames are kept, the same command goes on behind them" if self._n else ""
+        return DataError(f"{self.path}: cannot be written ({error.strerror or error}){kept}")
+
+    def records(self) -> NDArray[Any]:
+        """All results, mapped from the file; fields as of `FramePose`."""
+        # A plain array on it: np.memmap itself makes another memmap of every row that is looked at.
+        return np.memmap(self.path, self._dtype, "r", _HEADER, (self._n,)).view(np.ndarray)
+
+    def discard(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            self.path.unlink()
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _check_sums(records: NDArray[Any]) -> NDArray[np.uint32]:
+    """CRC-32 of each record without its own check sum, which comes first."""
+    size = records.dtype.itemsize
+    content = memoryview(records.tobytes())
+    sums = [zlib.crc32(content[at + 4 : at + size]) for at in range(0, len(content), size)]
+    return np.array(sums, dtype=np.uint32)

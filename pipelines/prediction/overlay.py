@@ -1,0 +1,71 @@
+"""The overlay video of finished results: a second pass over the frames, with the poses that the files hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.model.pose_model import PoseModel
+from pipelines.prediction.frames import FrameRange
+from pipelines.prediction.scene import Scene
+from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
+from pipelines.progress import Reporter
+from pose.body.camera import Camera
+from pose.body.drawing import overlay_frame
+from pose.errors import DataError
+from pose.series.pose_series import PoseSeries
+from pose.video.reader import Image, VideoFrame, probe
+from pose.video.writer import VideoWriter
+
+_RATE = 60.0  # of the overlay where the video tells none
+
+
+def write_overlay(
+    path: Path,
+    video: Path,
+    series: PoseSeries,
+    model: PoseModel,
+    scene: Scene,
+    frames: FrameRange,
+    camera: Camera | None,
+    reporter: Reporter,
+) -> None:
+    """Draw contours and skeletons into a video's frames.
+
+    Raises
+    ------
+    DataError
+        If the video cannot be read again or the overlay not be written; then there is none.
+    """
+    info = probe(video)
+    rate = (frames.still_rate if video.is_dir() else None) or info.rate or _RATE
+    examine = scene.watch(video, model.config)
+
+    def with_masks() -> Iterator[tuple[VideoFrame, NDArray[np.uint8] | None]]:
+        for frame in frames.read(video, scene.ready):
+            yield frame, examine(frame).mask if scene.in_order else None
+
+    def draw(item: tuple[int, tuple[VideoFrame, NDArray[np.uint8] | None]]) -> Image:
+        row, (frame, mask) = item
+        if row >= len(series.frame) or frame.index != series.frame[row]:
+            raise DataError(f"{video}: has changed since its poses were made: frame {frame.index} is new")
+        return overlay_frame(
+            frame.image,
+            examine(frame).mask if mask is None else mask,
+            series.joints[row] if series.found[row] else None,
+            model.skeleton,
+            series.axes,
+            std=None if series.std is None or not series.found[row] else series.std[row],
+            quality=0 if series.quality is None else int(series.quality[row]),
+            camera=camera,
+        )
+
+    comment = json.dumps(series.provenance, sort_keys=True)
+    with worker_pool() as pool, VideoWriter(path, 2 * info.width, info.height, rate / frames.stride, comment) as writer:
+        for count, picture in enumerate(ordered_map(pool, draw, enumerate(with_masks()), 3 * n_cores()), start=1):
+            writer.write(picture)
+            reporter.progress(f"overlay of {video.name}", count, len(series.frame))

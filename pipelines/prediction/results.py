@@ -1,0 +1,89 @@
+"""The files of one video's results: their names, what they say about themselves, and whether they are there already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pipelines.model.pose_model import PoseModel
+from pipelines.prediction.inputs import OVERLAY_ENDING, digest
+from pose.errors import DataError
+from pose.export import metadata_path, read_hdf5, write_csv, write_csv_metadata, write_hdf5
+from pose.files import atomic_path
+from pose.series.pose_series import PoseSeries
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files of one video."""
+
+    csv: Path
+    hdf5: Path
+    overlay: Path
+    journal: Path
+
+    @classmethod
+    def of(cls, video: Path, folder: Path) -> Outputs:
+        """Named after the video, in `folder`."""
+        stem = video.absolute().name if video.is_dir() else video.stem
+        names = (f"{stem}.csv", f"{stem}.h5", stem + OVERLAY_ENDING, f".{stem}.pose-journal")
+        return cls(*(folder / name for name in names))
+
+    def paths(self) -> tuple[Path, Path, Path]:
+        """What a person may see of them."""
+        return self.csv, self.hdf5, self.overlay
+
+
+def describe_run(
+    video: Path, model: PoseModel, model_name: str, background: str, settings: dict[str, Any]
+) -> dict[str, str]:
+    """Where results come from, as they say it; ``run`` is a digest of all that they depend on.
+
+    Names are told and not compared: a file that was moved is the same.
+    """
+    provenance = {
+        "software": f"gbcd-pose {version('gbcd-pose')}",
+        "model_sha256": model.digest,
+        "config": model.config.model_dump_json(),
+        "input_sha256": digest(video),
+        "settings": json.dumps(settings, sort_keys=True),
+    }
+    run = hashlib.sha256(json.dumps(provenance, sort_keys=True).encode()).hexdigest()
+    names = {"model": model_name, "input": video.absolute().name, "background": background}
+    names = {key: name.encode(errors="backslashreplace").decode() for key, name in names.items()}
+    return {**names, **provenance, "run": run}
+
+
+def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> PoseSeries | None:
+    """The finished results of the same run, if that is what is there, unchanged.
+
+    A run that was stopped between its two files leaves the HDF5 alone; it is its own too, but not finished.
+    """
+    try:
+        series = read_hdf5(outputs.hdf5)
+        if not (csv_may_lack and not outputs.csv.exists()) and digest(outputs.csv) != series.provenance["csv_sha256"]:
+            return None
+        return series if series.provenance["run"] == run else None
+    except (OSError, KeyError, DataError):
+        return None
+
+
+def write_results(outputs: Outputs, series: PoseSeries) -> None:
+    """Write CSV, its metadata and HDF5; the CSV comes last into its place and HDF5 knows it: half of it is not all.
+
+    Raises
+    ------
+    DataError
+        If they cannot be written; then none is.
+    """
+    with atomic_path(outputs.csv) as csv_part:
+        write_csv(csv_part, series)
+        series.provenance["csv_sha256"] = digest(csv_part)
+        with atomic_path(outputs.hdf5) as hdf5_part:
+            write_hdf5(hdf5_part, series)
+            with atomic_path(metadata_path(outputs.csv)) as metadata_part:
+                write_csv_metadata(metadata_part, series, table=outputs.csv.name)

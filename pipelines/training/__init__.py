@@ -1,0 +1,1 @@
+"""Training: a HumanEva tree in, a model with calibrated error bars out."""

@@ -1,0 +1,1 @@
+"""The skeleton, the camera that sees it, and how both are drawn."""

@@ -1,0 +1,281 @@
+"""A vocabulary of descriptors: k-means centres ("words") and the assignment of descriptors to them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from threadpoolctl import threadpool_limits
+
+from pose.arguments import check_count
+from pose.descriptor.compiled import mean_shares, nearest_words, word_exponents
+
+Floats = npt.NDArray[np.float32]
+Words = npt.NDArray[np.int32]
+
+MINI_BATCH_FROM = 50_000
+"""Number of descriptors from which on k-means reads mini-batches instead of all of them in each round."""
+BATCH_SIZE = 8192
+CHUNK = 4096
+"""Descriptors whose distances are computed at a time: bounds the differences to a few MB."""
+RELOCATION_ROUNDS = 10
+ASSIGNMENTS = ("hard", "soft")
+
+
+class Codebook(BaseEstimator):
+    """K-means vocabulary.
+
+    Parameters
+    ----------
+    n_words
+        Number of words. When the descriptors hold fewer distinct rows, their number is used instead, with a warning.
+    random_state
+        Seed. The same descriptors in the same order give the same words, for any number of threads.
+
+    Attributes
+    ----------
+    centers_
+        (n_words_, d) float32, the whole state but for what :meth:`partial_fit` remembers.
+    n_words_
+        Number of words found.
+    bandwidth_
+        Half the median distance of a word to its nearest other word: the width of soft assignment.
+
+    Notes
+    -----
+    Hard assignment gives a descriptor to its nearest word. Soft assignment shares it out by the weights
+    exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
+
+    Lloyd's k-means from k-means++ below 50,000 descriptors, mini-batch k-means (batches of 8,192) from there on. A word
+    that no descriptor is nearest to is moved to the descriptor farthest from its own word.
+    """
+
+    _online: MiniBatchKMeans | None = None  # the running means of partial_fit
+    _seen: Floats | None = None  # distinct descriptors, while partial_fit has too few of them
+
+    def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
+        self.n_words = n_words
+        self.random_state = random_state
+
+    @classmethod
+    def from_centers(cls, centers: npt.ArrayLike, random_state: int = 0) -> Self:
+        """Rebuild a codebook from its `centers_`, (n_words, d)."""
+        array = _as_descriptors(centers, "centers")
+        codebook = cls(n_words=len(array), random_state=random_state)
+        codebook._set_centers(array)
+        return codebook
+
+    def fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Find the words.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d), n >= 1; read as float32.
+
+        Raises
+        ------
+        ValueError
+            If `n_words` is below 1 or the descriptors are not a finite, non-empty (n, d) array.
+        """
+        array = self._checked(descriptors)
+        self._online = self._seen = None
+        distinct = _distinct_rows(array, self.n_words)
+        if distinct is not None:
+            warnings.warn(
+                f"n_words={self.n_words} clipped to {len(distinct)}, the number of distinct descriptors",
+                stacklevel=2,
+            )
+            self._set_centers(distinct)
+            return self
+        if len(array) < MINI_BATCH_FROM:
+            kmeans = KMeans(self.n_words, n_init=1, random_state=self.random_state)
+        else:
+            kmeans = MiniBatchKMeans(
+                self.n_words, batch_size=BATCH_SIZE, n_init=1, random_state=self.random_state, compute_labels=False
+            )
+        # Threads would add up the centres in another order, and rounding then leads k-means elsewhere.
+        with threadpool_limits(limits=1):
+            kmeans.fit(array)
+        self._set_centers(kmeans.cluster_centers_.astype(np.float32))
+        self._relocate_empty(array)
+        return self
+
+    def partial_fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Move the words by one batch of descriptors, for more of them than memory holds.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d), n >= 1; read as float32. Some thousands at a time do well.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; also if the descriptors have another number of columns than those before.
+
+        Notes
+        -----
+        Mini-batch k-means; the words depend on the order of the batches. Until `n_words` distinct descriptors have
+        been seen they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
+        :meth:`from_centers` it starts from the words there are, which the first batch may move freely.
+        """
+        array = self._checked(descriptors)
+        if hasattr(self, "centers_"):
+            self._expect_columns(array)
+        if self._online is None:
+            start: str | Floats = "k-means++"
+            if self._seen is None and hasattr(self, "centers_") and self.n_words_ == self.n_words:
+                start = self.centers_
+            else:
+                array = array if self._seen is None else np.concatenate([self._seen, array])
+                distinct = _distinct_rows(array, self.n_words)
+                if distinct is not None:
+                    self._seen = distinct
+                    self._set_centers(distinct)
+                    return self
+            self._seen = None
+            self._online = MiniBatchKMeans(
+                self.n_words, init=start, batch_size=BATCH_SIZE, n_init=1, random_state=self.random_state
+            )
+        with threadpool_limits(limits=1):
+            for first in range(0, len(array), BATCH_SIZE):
+                self._online.partial_fit(array[first : first + BATCH_SIZE])
+        self._set_centers(self._online.cluster_centers_.astype(np.float32))
+        return self
+
+    def _checked(self, descriptors: npt.ArrayLike) -> Floats:
+        check_count("n_words", self.n_words)
+        return _as_descriptors(descriptors, "descriptors")
+
+    def _expect_columns(self, array: Floats) -> None:
+        if array.shape[1] != self.n_features_in_:
+            raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
+
+    def _set_centers(self, centers: Floats) -> None:
+        self.centers_ = np.ascontiguousarray(centers)
+        self.n_words_ = len(self.centers_)
+        self.n_features_in_ = self.centers_.shape[1]
+        self._transposed = np.ascontiguousarray(self.centers_.T)
+        norms = np.einsum("wd,wd->w", self.centers_, self.centers_, dtype=np.float64)
+        self._half_norms = (0.5 * norms).astype(np.float32)
+        self.bandwidth_ = _half_spacing(self.centers_)
+
+    def _relocate_empty(self, descriptors: Floats) -> None:
+        """Move words without descriptors to the descriptors farthest from their words."""
+        for _ in range(RELOCATION_ROUNDS):
+            words = self.predict(descriptors)
+            empty = np.flatnonzero(np.bincount(words, minlength=self.n_words_) == 0)
+            if empty.size == 0:
+                return
+            distance = np.empty(len(words))
+            for start in range(0, len(words), CHUNK):
+                part = slice(start, start + CHUNK)
+                distance[part] = np.square(descriptors[part] - self.centers_[words[part]]).sum(axis=1)
+            candidates = np.argsort(-distance, kind="stable")
+            farthest = descriptors[candidates[: 50 * empty.size]]
+            _, first = np.unique(farthest, axis=0, return_index=True)
+            centers = self.centers_.copy()
+            chosen = np.sort(first)[: empty.size]
+            centers[empty[: len(chosen)]] = farthest[chosen]
+            self._set_centers(centers)
+
+    def predict(self, descriptors: npt.ArrayLike) -> Words:
+        """Nearest word of each descriptor, by Euclidean distance; equal distances go to the lower word.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d); read as float32.
+
+        Returns
+        -------
+        (n,) int32 in 0..n_words_-1, the same for any number of threads.
+        """
+        words: Words = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
+        return words
+
+    def memberships(self, descriptors: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Shares of each descriptor in the words, by soft assignment (see the class's notes).
+
+        Parameters
+        ----------
+        descriptors
+            (n, d); read as float32.
+
+        Returns
+        -------
+        (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
+        """
+        weights = self._weights(descriptors)
+        shares: npt.NDArray[np.float64] = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+        return shares
+
+    def _weights(self, descriptors: npt.ArrayLike) -> Floats:
+        """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
+        array = self._described(descriptors)
+        exponents: Floats = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
+        return np.exp(exponents, out=exponents)
+
+    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> npt.NDArray[np.float64]:
+        """How much of a set of descriptors falls to each word.
+
+        Parameters
+        ----------
+        descriptors
+            (n, d), n >= 1; read as float32.
+        assignment
+            ``"hard"`` or ``"soft"``.
+
+        Returns
+        -------
+        (n_words_,) float64, sums to 1.
+        """
+        if assignment not in ASSIGNMENTS:
+            raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {assignment!r}")
+        if assignment == "soft":
+            return np.asarray(mean_shares(self._weights(descriptors)))
+        words = self.predict(descriptors)
+        return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
+
+    def _described(self, descriptors: npt.ArrayLike) -> Floats:
+        """Check descriptors that the words are asked about."""
+        if not hasattr(self, "centers_"):
+            raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
+        array = _as_descriptors(descriptors, "descriptors")
+        self._expect_columns(array)
+        return array
+
+
+def _half_spacing(centers: Floats) -> float:
+    """Half the median distance to the nearest other centre; 1 where that is no width (one centre, equal centres)."""
+    if len(centers) < 2:
+        return 1.0
+    distances = cdist(centers, centers)
+    np.fill_diagonal(distances, np.inf)
+    spacing = float(np.median(distances.min(axis=1)))
+    return 0.5 * spacing if spacing > 0 else 1.0
+
+
+def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:
+    """Check a table of descriptors and return it as contiguous float32."""
+    array = np.ascontiguousarray(values, dtype=np.float32)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} must be a non-empty (n, d) array, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has values that are NaN or infinite")
+    return array
+
+
+def _distinct_rows(array: Floats, enough: int) -> Floats | None:
+    """Return the distinct rows if there are fewer than `enough`, else None; look at all rows only if need be."""
+    head = np.unique(array[: 4 * enough], axis=0)
+    if len(head) >= enough:
+        return None
+    distinct: Floats = np.unique(array, axis=0)
+    return distinct if len(distinct) < enough else None

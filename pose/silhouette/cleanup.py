@@ -1,0 +1,155 @@
+"""The clean-up of a raw foreground: from what differs from the background to one silhouette."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from pose.silhouette.connected_components import Components, find_components, paint, touched
+
+Mask = npt.NDArray[np.uint8]
+EIGHT = 8
+FOUR = 4
+
+
+@dataclass(frozen=True)
+class CleanUp:
+    """What is done to the raw foreground to make one silhouette of it. Lengths in pixels, areas in square pixels.
+
+    Attributes
+    ----------
+    closing, opening
+        Diameter of the disc of a morphological closing, then opening, before anything else; 0 leaves it out.
+    largest
+        Keep only the largest 8-connected component, and what `gap` joins to it.
+    gap
+        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall behind: a component of
+        at least `min_area` this near to the largest is joined to it by a closing.
+    min_area
+        Components smaller than this are dropped; a frame without a larger one has an empty mask.
+    max_hole
+        Holes (4-connected) smaller than this are filled; larger ones, as between an arm on the hip and the body, stay.
+    edge
+        Distance from the raw edge within which pixels are decided anew by the share of the person's colour in them; 0
+        leaves the raw edge.
+    edge_window
+        Radius of the window in which the person's colour is averaged for that.
+    """
+
+    closing: int = 3
+    opening: int = 0
+    largest: bool = True
+    gap: int = 6
+    min_area: int = 150
+    max_hole: int = 40
+    edge: int = 2
+    edge_window: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse negative sizes."""
+        for name in ("closing", "opening", "gap", "min_area", "max_hole", "edge", "edge_window"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
+
+
+def square(radius: int) -> Mask:
+    """Return a structuring element of (2 radius + 1)^2 pixels."""
+    return np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+
+
+def _disc(diameter: int) -> Mask:
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
+
+
+def grow(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Enlarge a box by a margin, within the image."""
+    rows, columns = (
+        slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
+    )
+    return rows, columns
+
+
+class Silhouette(NamedTuple):
+    """The person in a frame."""
+
+    mask: Mask
+    """(h, w), 0 or 255."""
+    other: float
+    """Area of the largest other silhouette, as a share of the person's before its edge was refined; 0 if alone."""
+
+
+class Tidied(NamedTuple):
+    """What is left of a raw foreground."""
+
+    mask: Mask
+    """(h, w), 0 or 255."""
+    box: tuple[slice, slice] | None
+    """Rows and columns around its foreground, None if it is empty."""
+    other: float
+    """Area of the largest component that was left out, as a share of the person's; 0 without one."""
+
+
+def tidy(raw: Mask, clean: CleanUp) -> Tidied:
+    """Morphology, component choice and hole filling."""
+    if clean.closing:
+        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_CLOSE, _disc(clean.closing)), dtype=np.uint8)
+    if clean.opening:
+        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
+    result = np.zeros_like(raw)
+    found = find_components(raw)
+    smallest = max(clean.min_area, 1)
+    large = found.area >= smallest
+    if not large.any():
+        return Tidied(result, None, 0.0)
+    # All that could be a part of the person lies in here; the closing below sees no more of the picture.
+    extent = found.box[:, 2:] - found.box[:, :2]
+    candidates = found.box[extent[:, 0] * extent[:, 1] >= smallest]
+    top, left = (int(side) for side in candidates[:, :2].min(axis=0))
+    bottom, right = (int(side) for side in candidates[:, 2:].max(axis=0))
+    keep = _largest_and_near(found, large, clean.gap, (top, left, bottom, right)) if clean.largest else large
+    if clean.largest and keep.sum() > 1:
+        person = np.zeros((bottom - top, right - left), np.uint8)
+        paint(found.runs, found.label, keep, 255, person, top, left)
+        person = np.asarray(cv2.morphologyEx(person, cv2.MORPH_CLOSE, _disc(2 * clean.gap + 1)), dtype=np.uint8)
+        x, y, width, height = cv2.boundingRect(person)
+        box = slice(top + y, top + y + height), slice(left + x, left + x + width)
+        result[top:bottom, left:right] = person
+    else:
+        paint(found.runs, found.label, keep, 255, result, 0, 0)
+        sides = found.box[keep]
+        (y, x), (below, beside) = sides[:, :2].min(axis=0), sides[:, 2:].max(axis=0)
+        box = slice(int(y), int(below)), slice(int(x), int(beside))
+    if clean.max_hole:
+        _fill_holes(result[box], clean.max_hole)
+    others = found.area[large & ~keep]
+    return Tidied(result, box, float(others.max() / found.area[keep].sum()) if len(others) else 0.0)
+
+
+def _largest_and_near(
+    found: Components, large: npt.NDArray[np.bool_], gap: int, region: tuple[int, int, int, int]
+) -> npt.NDArray[np.bool_]:
+    """Flags of the largest component, and of other large ones within `gap` of it."""
+    largest = np.zeros(len(large), np.bool_)
+    largest[found.area.argmax()] = True
+    if gap == 0 or large.sum() < 2:
+        return largest
+    top, left, bottom, right = region
+    body = np.zeros((bottom - top, right - left), np.uint8)
+    paint(found.runs, found.label, largest, 255, body, top, left)
+    around = np.asarray(cv2.dilate(body, square(gap)), dtype=np.uint8)
+    return large & touched(found.runs, found.label, len(large), around, top, left)
+
+
+def _fill_holes(mask: Mask, max_hole: int) -> None:
+    """Fill, in place, the 4-connected holes of fewer than `max_hole` pixels."""
+    outside = find_components(mask, FOUR, foreground=False)
+    height, width = mask.shape
+    box = outside.box
+    enclosed = (box[:, 0] > 0) & (box[:, 1] > 0) & (box[:, 2] < height) & (box[:, 3] < width)
+    small = enclosed & (outside.area < max_hole)
+    if small.any():
+        paint(outside.runs, outside.label, small, 255, mask, 0, 0)

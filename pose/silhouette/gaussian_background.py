@@ -1,0 +1,371 @@
+"""Silhouettes: a per-pixel Gaussian background model, the clean-up of its masks, and ready-made masks.
+
+The model is the one of the HumanEva release: mean and diagonal variance of each pixel over each background recording,
+the likelihood of a colour being the mean over the recordings of the normal densities. Added here: log densities (the
+literal products underflow), one brightness gain per frame, tolerance of shadows, and an edge decided by mixing colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from typing import Self
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from pose.silhouette.cleanup import CleanUp, Mask, Silhouette, grow, square, tidy
+from pose.silhouette.compiled_background import classify, refine_edge
+from pose.silhouette.connected_components import find_components
+
+__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
+
+GAIN_GRID = 40
+"""Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
+GAIN_DARK = 16.0
+"""Grey level below which a background pixel is too dark for its ratio to tell the gain."""
+
+
+@dataclass
+class GaussianBackground:
+    """Per-pixel Gaussian background model; frames in, silhouettes out.
+
+    Parameters
+    ----------
+    risk
+        How sure to be before calling a pixel foreground. A pixel is foreground when the density of its colour under the
+        background, on the scale of 0..255 grey levels, is below ``1 / (256**channels * risk)``. At ``risk=1`` that is
+        the density of a colour drawn evenly from all colours: foreground where "any colour" explains the pixel better
+        than the background does. Larger values need stronger evidence. The release's own code has the same formula but
+        scales its images to 0..1, which makes its threshold stricter by 256**channels; ``risk=256**channels`` is its
+        default rule.
+    min_sigma
+        Floor of the standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room
+        repeat many pixels exactly, and later recordings differ by more than any one of them shows.
+    shadow
+        (low, high): a pixel whose colour is the background's times one factor in this range, the rest within the same
+        threshold, is a shadow and background. None for no tolerance. Never applied to grey images: without colour,
+        everything darker would be a shadow.
+    clean
+        The clean-up, see :class:`CleanUp`.
+
+    Attributes
+    ----------
+    means, variances
+        (r, h, w, c) float32 in grey levels and their squares, one entry for each recording; the variance not floored.
+        Together with the parameters they are the whole model.
+
+    Notes
+    -----
+    The colour order (RGB or BGR) does not matter but must be the same for recordings and frames. Each frame is divided
+    by one gain, the median ratio to the mean background on a coarse grid, before it is compared (flicker of the light,
+    automatic exposure); the median holds while the person covers less than half of the picture.
+    """
+
+    risk: float = 1.0
+    min_sigma: float = 3.0
+    shadow: tuple[float, float] | None = (0.8, 1.0)
+    clean: CleanUp = field(default_factory=CleanUp)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not self.risk > 0:
+            raise ValueError(f"risk must be positive, got {self.risk}")
+        if not self.min_sigma > 0:
+            raise ValueError(f"min_sigma must be positive (grey levels), got {self.min_sigma}")
+        if self.shadow is not None and not 0 < self.shadow[0] <= self.shadow[1]:
+            raise ValueError(f"shadow must be (low, high) with 0 < low <= high, or None, got {self.shadow}")
+
+    def fit(self, recordings: Sequence[Iterable[npt.NDArray[np.uint8]]]) -> Self:
+        """Learn means and variances, one frame in memory at a time.
+
+        Parameters
+        ----------
+        recordings
+            One iterable of frames for each recording (HumanEva has three for each camera); frames are (h, w), (h, w, 1)
+            or (h, w, 3) uint8, all of one shape.
+
+        Raises
+        ------
+        ValueError
+            For no recordings, a recording without frames, or a frame of another type or shape; the message says which.
+        """
+        means, variances = [], []
+        shape: tuple[int, ...] | None = None
+        for number, recording in enumerate(recordings, start=1):
+            count = 0
+            total = squares = np.zeros(0)
+            for image in recording:
+                where = f"background recording {number}, frame {count + 1}"
+                frame = _check_frame(image, shape, where).astype(np.float64)
+                if count == 0:
+                    shape = frame.shape
+                    total, squares = np.zeros(shape), np.zeros(shape)
+                # Sums of integers up to 255 are exact in float64, so sum of squares minus square of sum loses nothing.
+                total += frame
+                squares += np.multiply(frame, frame, out=frame)
+                count += 1
+            if count == 0:
+                raise ValueError(f"background recording {number} has no frames: check the video file")
+            mean = total / count
+            means.append(mean.astype(np.float32))
+            variances.append(np.maximum(squares / count - mean * mean, 0.0).astype(np.float32))
+        if not means:
+            raise ValueError("no background recordings: give at least one video of the empty room")
+        self._set_state(np.stack(means), np.stack(variances))
+        return self
+
+    @classmethod
+    def from_state(
+        cls,
+        means: npt.ArrayLike,
+        variances: npt.ArrayLike,
+        risk: float = 1.0,
+        min_sigma: float = 3.0,
+        shadow: tuple[float, float] | None = (0.8, 1.0),
+        clean: CleanUp | None = None,
+    ) -> Self:
+        """Rebuild a fitted model from its `means` and `variances`, (r, h, w, c) each, and parameters."""
+        model = cls(risk=risk, min_sigma=min_sigma, shadow=shadow, clean=clean or CleanUp())
+        model._set_state(np.asarray(means, dtype=np.float32), np.asarray(variances, dtype=np.float32))
+        return model
+
+    def _set_state(self, means: npt.NDArray[np.float32], variances: npt.NDArray[np.float32]) -> None:
+        """Keep the arrays and derive what the kernel reads."""
+        if means.ndim != 4 or means.shape != variances.shape:
+            raise ValueError(
+                "means and variances must both have shape (recordings, h, w, channels), "
+                f"got {means.shape} and {variances.shape}"
+            )
+        self.means = np.ascontiguousarray(means)
+        self.variances = np.ascontiguousarray(variances)
+        floored = np.maximum(self.variances, self.min_sigma**2)
+        precisions = (1.0 / floored).astype(np.float32)
+        norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
+        self._terms = _interleave(self.means, precisions, norms)
+        self._background = self.means.mean(axis=0)
+        self._set_grid()
+        # The box inscribed in the first recording's ellipsoid of acceptance: most pixels are background by comparing
+        # bytes with it. Half a grey level narrower, since the gain is taken out of bytes and rounded.
+        reach = np.maximum(2.0 * (norms[0] - self.threshold), 0.0) / means.shape[3]
+        half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
+        self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
+        self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
+        self._outer = self._outer_box(norms, floored)
+
+    def _outer_box(self, norms: npt.NDArray[np.float32], floored: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+        """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
+
+        No channel alone may be further off than the whole density or the mean in shadow allow. The summed density is at
+        most r times its largest term; a grey level is added, as the gain is taken out of bytes and rounded.
+        """
+        low, high = self._shadow_range()
+        reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)
+        half = np.sqrt(reach)[..., None] * np.sqrt(floored) + 1.0
+        least = (min(low, 1.0) * self.means - half).min(axis=0)
+        largest = (max(high, 1.0) * self.means + half).max(axis=0)
+        # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
+        largest = np.where(np.ceil(largest) >= 255, 255, largest)
+        bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
+        table: Mask = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        return table
+
+    def _shadow_range(self) -> tuple[float, float]:
+        """Brightness factors that are taken for shadow; an empty range where there are none."""
+        if self.shadow is None or self._shape[2] == 1:
+            return 1.0, 0.0
+        return float(self.shadow[0]), float(self.shadow[1])
+
+    @property
+    def threshold(self) -> float:
+        """Log density, on the scale of grey levels, below which a pixel is foreground."""
+        return float(-self._shape[2] * np.log(256.0) - np.log(self.risk))
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        if not hasattr(self, "means"):
+            raise ValueError(
+                "this background model is not fitted: call fit(recordings) or from_state(means, variances)"
+            )
+        return self.means.shape[1:]
+
+    def gain(self, frame: npt.NDArray[np.uint8]) -> float:
+        """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
+        return self._gain(_check_frame(frame, self._shape, "frame"))
+
+    def _set_grid(self) -> None:
+        """Choose the values that tell the gain: indices of the flat frame, and what stands there in the background."""
+        shape = self._shape
+        step = max(1, min(shape[:2]) // GAIN_GRID)
+        grid = slice(step // 2, None, step)
+        behind = self._background[grid, grid]
+        usable = behind > GAIN_DARK
+        self._grid = np.arange(np.prod(shape)).reshape(shape)[grid, grid][usable]
+        self._behind = behind[usable]
+
+    def _gain(self, image: npt.NDArray[np.uint8]) -> float:
+        if len(self._grid) == 0:
+            return 1.0
+        ratio = float(np.median(image.reshape(-1)[self._grid] / self._behind))
+        return ratio if ratio > 0.0 else 1.0
+
+    def foreground(self, frame: npt.NDArray[np.uint8]) -> Mask:
+        """Raw foreground of a frame, before clean-up: (h, w) uint8, 0 or 255. Takes what :meth:`silhouette` takes."""
+        image = _check_frame(frame, self._shape, "frame")
+        return self._classify(image, self._gain(image))
+
+    def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
+        scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
+        likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
+        mask: Mask = classify(
+            image,
+            scaled,
+            likely,
+            self._outer,
+            self._terms,
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            gain,
+            *self._shadow_range(),
+        )
+        return mask
+
+    def silhouette(self, frame: npt.NDArray[np.uint8]) -> Mask:
+        """Silhouette of the person in a frame.
+
+        Parameters
+        ----------
+        frame
+            (h, w, c) uint8 of the model's size and channels; (h, w) for a grey model.
+
+        Returns
+        -------
+        (h, w) uint8, 255 on the person, else 0; all 0 when nothing as large as ``clean.min_area`` is in the frame.
+
+        Raises
+        ------
+        ValueError
+            If the model is not fitted or the frame has another type or shape.
+        """
+        return self.examine(frame).mask
+
+    def examine(self, frame: npt.NDArray[np.uint8]) -> Silhouette:
+        """Silhouette of the person in a frame, and whether there may be others. Parameters as of :meth:`silhouette`."""
+        image = _check_frame(frame, self._shape, "frame")
+        gain = self._gain(image)
+        mask, box, other = tidy(self._classify(image, gain), self.clean)
+        if self.clean.edge == 0 or box is None:
+            return Silhouette(mask, other)
+        part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
+        again = replace(self.clean, closing=0, opening=0)
+        mask[part] = tidy(mask[part], again).mask
+        return Silhouette(mask, other)
+
+
+def examine_mask(mask: Mask) -> Silhouette:
+    """A ready-made silhouette (h, w), 0 or 255, and the share of its second largest component."""
+    areas = np.sort(find_components(mask).area)
+    return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
+
+
+def _interleave(
+    means: npt.NDArray[np.float32], precisions: npt.NDArray[np.float32], norms: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
+    pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
+    terms = np.concatenate([pairs, norms[..., None]], axis=-1)
+    return np.ascontiguousarray(np.moveaxis(terms, 0, 2).reshape(*norms.shape[1:], -1))
+
+
+def _decide_edge(
+    image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
+) -> None:
+    """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
+    core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
+    window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
+    # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
+    channels = [image[..., k] & core for k in range(image.shape[2])]
+    stacked = cv2.merge([*channels, core])
+    sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
+    person = np.asarray(sums, dtype=np.float32)
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
+    refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
+
+
+def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:
+    """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the (h, w, c) expected, if known."""
+    frame = np.asarray(image)
+    if frame.dtype != np.uint8:
+        raise ValueError(f"{where}: expected uint8 grey levels 0..255, got {frame.dtype}; convert it first")
+    if frame.ndim == 2:
+        frame = frame[:, :, None]
+    if frame.ndim != 3 or frame.shape[2] not in (1, 3) or 0 in frame.shape:
+        raise ValueError(f"{where}: expected an image (h, w) or (h, w, 3), got shape {np.shape(image)}")
+    if shape is not None and frame.shape != shape:
+        wanted, given = (f"{s[1]}x{s[0]} with {s[2]} channel(s)" for s in (shape, frame.shape))
+        raise ValueError(
+            f"{where}: the background model is {wanted}, this frame is {given}; use the same camera and size"
+        )
+    return np.ascontiguousarray(frame)
+
+
+def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Read a ready-made mask.
+
+    Parameters
+    ----------
+    image
+        (h, w) or (h, w, 1..4): boolean, integer or float.
+
+    Returns
+    -------
+    (h, w) bool, contiguous, True on the foreground.
+
+    Raises
+    ------
+    ValueError
+        For another number of dimensions or channels, an empty array, complex or object type, or NaN.
+
+    Notes
+    -----
+    Channels: 2 are grey and alpha, 3 are colours, 4 are colours and alpha. An alpha channel that varies is the mask (a
+    cut-out); a constant one is ignored, and the brightest colour channel decides.
+
+    Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
+    up to 255, from 128 on; larger (16 bit), from 32768 on.
+    """
+    if isinstance(image, str | PathLike):
+        raise ValueError(f"a mask must be an array: read the picture {fspath(image)} first, e.g. with cv2.imread")
+    array = np.asarray(image)
+    if array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
+        raise ValueError(f"a mask must have shape (h, w) or (h, w, 1..4), got {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"the mask has no pixels: shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"a mask must be boolean, integer or float, got {array.dtype}")
+    if array.ndim == 3:
+        array = _one_channel(array)
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array)
+    largest = float(array.max())
+    if np.isnan(largest):
+        raise ValueError("the mask has NaN values: replace them by 0 or 1 first")
+    if largest <= 1:
+        return np.ascontiguousarray(array > 0.5)
+    return np.ascontiguousarray(array >= (128 if largest <= 255 else 32768))
+
+
+def _one_channel(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Reduce (h, w, 1..4) to the channel that holds the mask."""
+    colours = array
+    if array.shape[2] in (2, 4):
+        alpha = array[:, :, -1]
+        if (alpha != alpha[0, 0]).any():
+            return alpha
+        colours = array[:, :, :-1]
+    brightest: npt.NDArray[np.generic] = colours.max(axis=2)
+    return brightest

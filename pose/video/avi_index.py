@@ -1,0 +1,244 @@
+"""The frames of a video with their numbers, and without those that are damaged.
+
+FFmpeg counts the packets that it finds: behind a damaged place of an AVI file every frame would carry the number of an
+earlier one, and be paired with the wrong instant. The file's own index tells.
+"""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import av
+
+from pose.errors import DataError
+from pose.video.decoder import held_back, pictures
+
+_CHUNK = struct.Struct("<4sI")
+_ENTRY = struct.Struct("<4sIII")  # id, flags, offset, size
+_PICTURES = (b"dc", b"db")  # compressed and raw
+_LIST_HEAD = 12  # bytes; its chunks stand behind
+_MOST_CHUNKS = 1000  # between two pictures
+
+
+def whole_frames(
+    path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
+) -> Iterator[tuple[int, float, av.VideoFrame]]:
+    """Number, seconds since frame 0, and picture, of all frames of an AVI file that are whole.
+
+    Raises
+    ------
+    DataError
+        At the end, if there was none.
+
+    Warns
+    -----
+    UserWarning
+        Of frames that are left out, and at the end if the file announces more.
+    """
+    frames = WholeFrames(path, container, stream)
+    start = None
+    fault = ""
+    while True:
+        try:
+            index, frame = next(frames)
+        except StopIteration:
+            break
+        except UnknownFrameError:
+            fault = " (damaged behind it: which frames are lost is not known, and the rest is left out)"
+            break
+        time = float(frame.time) if frame.time is not None and not frames.renumbered else index / rate
+        start = time - index / rate if start is None else start  # the first frames may be damaged
+        yield index, time - start, frame
+    if start is None:
+        raise DataError(f"{path}: no frame could be decoded{fault or frames.reason}")
+    fault = fault or (frames.reason or " (what is behind is damaged)") * frames.damaged
+    if fault or frames.n_whole < stream.frames:
+        announced = f" of the {stream.frames} announced" if stream.frames else ""
+        warnings.warn(f"{path}: ends after frame {frames.n_whole}{announced}{fault}", stacklevel=4)
+
+
+class UnknownFrameError(Exception):
+    """A packet lies where no frame is known to lie, so that the numbers from it on are not known."""
+
+
+class WholeFrames:
+    """Frames with their numbers, without those that are damaged.
+
+    From a picture that is damaged, or that is missing, to the next key frame pictures are differences from it: they
+    would be smeared. A warning says which are left out.
+
+    Parameters
+    ----------
+    path : Path
+    container, stream
+        As PyAV opens them.
+    """
+
+    def __init__(self, path: Path, container: av.container.InputContainer, stream: av.video.stream.VideoStream) -> None:
+        self._path, self._container, self._stream = path, container, stream
+        self._numbers = FrameNumbers(path, container.format.name, stream.index)
+        self._damaged_from: int | None = None
+        self._next = 0
+        self.reason = ""
+        """Of the last fault, in brackets."""
+        self._frames = self._whole()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> tuple[int, av.VideoFrame]:
+        return next(self._frames)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the frames at hand are damaged."""
+        return self._damaged_from is not None
+
+    @property
+    def n_whole(self) -> int:
+        """Frames up to the last that is whole."""
+        return self._next if self._damaged_from is None else self._damaged_from
+
+    @property
+    def renumbered(self) -> bool:
+        """Whether frames are lost, so that the container's times are not right."""
+        return self._numbers.n_lost > 0
+
+    def _whole(self) -> Iterator[tuple[int, av.VideoFrame]]:
+        for n_before, frame in enumerate(self._decoded()):
+            number = self._numbers.of(frame, n_before)
+            if self._damaged_from is None and (number > self._next or frame.is_corrupt):
+                self._damaged_from = self._next
+            if self._damaged_from is not None and frame.key_frame and not frame.is_corrupt:
+                self._warn(self._damaged_from, number)
+                self._damaged_from = None
+            self._next = number + 1
+            if self._damaged_from is None:
+                yield number, frame
+
+    def _decoded(self) -> Iterator[av.VideoFrame]:
+        try:
+            yield from pictures(self._container, self._stream, self._fault, self._numbers.see)
+        except UnknownFrameError:
+            yield from held_back(self._stream, self._fault)  # those before the damage
+            raise
+
+    def _fault(self, reason: str) -> None:
+        self.reason = f" ({reason})"
+        self._numbers.lose_count()
+
+    def _warn(self, first: int, stop: int) -> None:
+        span = f"frame {first + 1} is" if stop == first + 1 else f"frames {first + 1} to {stop} are"
+        warnings.warn(f"{self._path}: {span} damaged or lost, and left out", stacklevel=7)
+
+
+class FrameNumbers:
+    """Numbers the pictures of a video by where they lie in an AVI file; those of other files as they come.
+
+    Parameters
+    ----------
+    path : Path
+    container_format : str
+        FFmpeg's name of it; of ``"avi"`` alone the file is looked at.
+    stream : int
+        Index of the video stream.
+    """
+
+    def __init__(self, path: Path, container_format: str, stream: int) -> None:
+        self._path = path
+        self._is_avi = container_format == "avi"
+        positions = read_index(path, stream) if self._is_avi else []
+        self._slots = {position: slot for slot, position in enumerate(positions)}
+        self._index_end = max(positions, default=0)
+        self._end: int | None = None  # of the packet before
+        self._by_time: dict[int, int] = {}
+        self._n_packets = self._lost = 0
+        self._by_count = True
+
+    def see(self, packet: av.Packet[Any]) -> None:
+        """Take the next packet.
+
+        Raises
+        ------
+        UnknownFrameError
+            If some frames are lost before it, and the file does not say how many.
+        """
+        if not packet.size or packet.pos is None or not self._is_avi:
+            return
+        slot = self._n_packets + self._lost
+        found = self._slots.get(packet.pos)
+        if found is None and not self._n_packets:
+            self._slots = {}  # an index of some other kind
+        if found is not None and found > slot:
+            self._lost += found - slot
+        elif found is None and self._end is not None and not self._follows(packet.pos):
+            raise UnknownFrameError
+        if packet.dts is not None:
+            self._by_time[packet.dts] = self._n_packets + self._lost
+        self._n_packets += 1
+        self._end = packet.pos + packet.size + packet.size % 2
+
+    def lose_count(self) -> None:
+        """A packet gave no frame: the numbers of those behind are told by their times alone."""
+        self._by_count = False
+
+    @property
+    def n_lost(self) -> int:
+        """Frames that are known to be missing so far."""
+        return self._lost
+
+    def of(self, frame: av.VideoFrame, count: int) -> int:
+        """Number of a decoded frame, the `count`-th that came, both from 0."""
+        if self._by_count and not self._lost:
+            return count
+        if frame.pts is None or not self._by_time:
+            return count + self._lost
+        # A frame from before the loss may leave the decoder after the packet behind it has gone in.
+        return self._by_time.get(frame.pts, count)
+
+    def _follows(self, position: int) -> bool:
+        """Whether nothing but whole chunks lies between the packet before and a position."""
+        assert self._end is not None
+        with self._path.open("rb") as file:
+            at = self._end
+            for _ in range(_MOST_CHUNKS):
+                if at + _CHUNK.size >= position:
+                    return at + _CHUNK.size == position
+                file.seek(at)
+                kind, size = _CHUNK.unpack(file.read(_CHUNK.size))
+                at += _LIST_HEAD if kind in (b"LIST", b"RIFF") else _CHUNK.size + size + size % 2
+        return False
+
+
+def read_index(path: Path, stream: int) -> list[int]:
+    """Byte positions of the pictures of a stream, those that are empty left out; none where there is no index."""
+    try:
+        with path.open("rb") as file:
+            kind, _ = _CHUNK.unpack(file.read(_CHUNK.size))
+            if kind != b"RIFF" or file.read(4) != b"AVI ":
+                return []
+            movie = 0
+            while len(head := file.read(_CHUNK.size)) == _CHUNK.size:
+                kind, size = _CHUNK.unpack(head)
+                start = file.tell()
+                if kind == b"idx1":
+                    return _positions(file.read(size), movie, stream)
+                if kind == b"LIST" and file.read(4) == b"movi":
+                    movie = start
+                file.seek(start + size + size % 2)
+    except (OSError, struct.error):
+        pass
+    return []
+
+
+def _positions(content: bytes, movie: int, stream: int) -> list[int]:
+    ids = {b"%02d" % stream + suffix for suffix in _PICTURES}
+    whole = len(content) - len(content) % _ENTRY.size
+    offsets = [offset for kind, _, offset, size in _ENTRY.iter_unpack(content[:whole]) if kind in ids and size]
+    # Offsets count from the list of pictures, or, by other writers, from the beginning of the file.
+    origin = 0 if offsets and offsets[0] > movie else movie
+    return [origin + offset + _CHUNK.size for offset in offsets]

@@ -1,0 +1,183 @@
+import numpy as np
+import pytest
+import scipy.linalg
+from sklearn.exceptions import ConvergenceWarning
+
+from gbcd import KernelSystem, SquaredExponential, solve
+from gbcd.solvers.cost_model import Plan
+from gbcd.solvers.preconditioner import ColumnFactor
+from gbcd.threads import worker_limit
+
+MB = 1 << 20
+
+
+def direct_solution(Kbar, Y):
+    return scipy.linalg.cho_solve(scipy.linalg.cho_factor(Kbar), Y)
+
+
+def agrees(result, Kbar, noise, Y):
+    residual = Kbar @ result.coef - Y
+    assert result.gradient_norm == pytest.approx(np.abs(residual).max(), rel=1e-5, abs=1e-8)
+    K = Kbar - noise * np.eye(len(Kbar))
+    apart = np.linalg.norm(K @ (result.coef - direct_solution(Kbar, Y)))
+    # |K Kbar^-1| <= 1, so the fits differ by the residual at most.
+    return apart <= 1.01 * np.linalg.norm(residual) + 1e-8
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 700])
+@pytest.mark.parametrize("q", [1, 3, 45])
+@pytest.mark.parametrize("noise", [1e-1, 1e-3])
+@pytest.mark.parametrize("precision", ["mixed", "float64"])
+def test_pcg_is_the_direct_solution(problem, dense, n, q, noise, precision):
+    X, Y, kernel, _ = problem(max(n, 5), q=q)
+    X, Y = X[:n], Y[:n]
+    result = solve(KernelSystem(X, kernel, noise, 30 * MB, precision), Y, "pcg", random_state=0)
+    assert result.converged
+    assert agrees(result, dense(X, kernel, noise), noise, Y)
+    if q > 2:
+        assert not result.coef[:, 2].any()
+
+
+@pytest.mark.parametrize("mb", [0, 1])
+def test_pcg_without_room_for_columns_is_cg(problem, dense, mb):
+    X, Y, kernel, noise = problem(700, q=2)
+    system = KernelSystem(X, kernel, noise, mb * MB)
+    assert system.room < 4 * 512 * 700
+    plain, pcg = (solve(KernelSystem(X, kernel, noise, mb * MB), Y, name, random_state=0) for name in ("cg", "pcg"))
+    assert pcg.converged
+    assert agrees(pcg, dense(X, kernel, noise), noise, Y)
+    # The noise alone as P: the same steps but for rounding.
+    assert pcg.n_iter == pytest.approx(plain.n_iter, rel=0.15)
+
+
+def test_float64_steps_need_no_gradient_afresh(problem, dense, monkeypatch):
+    X, Y, kernel, noise = problem(1500, q=2)
+    monkeypatch.setattr(KernelSystem, "residual", lambda *_: pytest.fail("evaluated again"))
+    result = solve(KernelSystem(X, kernel, noise, 12 * MB, "float64"), Y, random_state=0)
+    assert "full-vector steps" in result.choice
+    assert result.converged
+    assert agrees(result, dense(X, kernel, noise), noise, Y)
+
+
+def test_pcg_takes_a_small_part_of_the_iterations(problem):
+    X, Y, kernel, noise = problem(1500)
+    counts = [solve(KernelSystem(X, kernel, noise, 60 * MB), Y, name, random_state=0).n_iter for name in ("cg", "pcg")]
+    assert counts[1] <= 0.1 * counts[0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("noise", [1e-4, 1e-6])
+@pytest.mark.parametrize("mb", [0, 1, 30])
+def test_pcg_ends_without_nan_where_rounding_wins(problem, noise, mb):
+    X, Y, kernel, _ = problem(700, q=3)
+    result = solve(KernelSystem(X, kernel, noise, mb * MB), Y, "pcg", random_state=0, max_passes=60)
+    assert np.isfinite(result.coef).all()
+    assert result.kernel_passes <= 62
+    assert np.abs(result.gradient).max() == result.gradient_norm
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 700, 1500])
+@pytest.mark.parametrize(("q", "noise"), [(1, 1e-1), (1, 1e-6), (3, 1e-3), (45, 1e-2)])
+def test_auto_is_the_direct_solution_with_and_without_memory(problem, n, q, noise):
+    X, Y, kernel, _ = problem(max(n, 5), q=q)
+    X, Y = X[:n], Y[:n]
+    Kbar = KernelSystem(X, kernel, noise).dense()
+    budgets = [30 * MB] if noise < 1e-4 and n > 50 else [0, MB, 30 * MB]
+    for budget in budgets:
+        result = solve(KernelSystem(X, kernel, noise, budget), Y, "auto", random_state=0)
+        assert result.converged
+        assert agrees(result, Kbar, noise, Y)
+        assert result.choice.startswith("cholesky: " if 8 * n**2 <= budget else "gbcd: ")
+        if q > 2:
+            assert not result.coef[:, 2].any()
+
+
+def test_auto_factors_small_systems_at_once(problem):
+    X, Y, kernel, noise = problem(300)
+    system = KernelSystem(X, kernel, noise)
+    result = solve(system, Y, "auto")
+    assert result.choice == "cholesky: 300 rows are factored at once"
+    # The matrix and one residual, both of one half; no column is drawn.
+    assert result.kernel_evaluations <= 2 * 300**2
+
+
+@pytest.mark.parametrize(
+    ("direct", "blocks", "chosen"), [(1.0, 2.0, "cholesky"), (2.0, 1.0, "gbcd"), (np.inf, 9.0, "gbcd")]
+)
+def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, monkeypatch, direct, blocks, chosen):
+    X, Y, kernel, noise = problem(300, q=3)
+    monkeypatch.setattr("gbcd.solvers.auto.cholesky_seconds", lambda system: direct)
+    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: blocks)
+    result = solve(KernelSystem(X, kernel, noise), Y, "auto", block_size=60, random_state=0)
+    assert result.converged
+    assert agrees(result, dense(X, kernel, noise), noise, Y)
+    if chosen == "cholesky":
+        assert result.choice == "cholesky: forecast 1 s, against 2 s for greedy blocks of 60"
+    else:
+        assert result.choice == "gbcd: greedy blocks of 60"
+
+
+def test_auto_factors_nothing_beyond_the_budget_where_float64_turns_out_to_be_needed(problem, monkeypatch):
+    # A factor of 600 rows takes 1.4 MB in float32, 2.9 MB in float64.
+    X, Y, kernel, noise = problem(600)
+    monkeypatch.setattr("gbcd.solvers.cholesky.FLOAT32_ROWS", 100)
+    monkeypatch.setattr("gbcd.solvers.auto.AT_ONCE", 0.0)
+    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: 1e3)
+    monkeypatch.setattr(
+        "gbcd.solvers.coarse_descent.grow_to_best_rank", lambda *_, **__: Plan(1e3, 1e3, 0, False, False)
+    )
+    choices = []
+    for needed in (False, True):
+        monkeypatch.setattr(ColumnFactor, "needs_float64", needed)
+        result = solve(KernelSystem(X, kernel, noise, 2_000_000), Y, "auto", random_state=0)
+        assert result.converged
+        choices.append(result.choice.split(":")[0])
+    assert choices == ["cholesky", "gbcd"]
+
+
+def test_auto_plans_full_vector_steps_too(problem, monkeypatch):
+    X, Y, kernel, noise = problem(1500)
+    monkeypatch.setattr("gbcd.solvers.auto.cholesky_seconds", lambda system: np.inf)
+    result = solve(KernelSystem(X, kernel, noise), Y, "auto", random_state=0)
+    assert result.choice.startswith("gbcd: about ")
+    assert result.choice == "gbcd: " + solve(KernelSystem(X, kernel, noise), Y, random_state=0).choice
+
+
+@pytest.mark.parametrize("solver", ["pcg", "auto"])
+@pytest.mark.parametrize("mb", [0, 30])
+def test_a_seed_gives_the_same_coefficients_whatever_the_workers(problem, solver, mb):
+    X, Y, kernel, _ = problem(1100, q=3)
+    found = []
+    for workers in (1, 2):
+        with worker_limit(workers):
+            found.append(solve(KernelSystem(X, kernel, 0.1, mb * MB), Y, solver, random_state=3))
+    np.testing.assert_array_equal(found[0].coef, found[1].coef)
+    assert found[0].kernel_evaluations == found[1].kernel_evaluations
+
+
+@pytest.mark.parametrize("solver", ["pcg", "auto"])
+def test_limits_are_obeyed(problem, solver):
+    X, Y, kernel, _ = problem(700)
+
+    def system():
+        return KernelSystem(X, kernel, 1e-3, 2 * MB)
+
+    with pytest.warns(ConvergenceWarning, match=f"{solver}: the gradient's infinity norm is"):
+        result = solve(system(), Y, solver, tol=1e-9, max_passes=3, random_state=0)
+    assert result.kernel_passes <= 5
+    with pytest.warns(ConvergenceWarning, match="the callback stopped it"):
+        result = solve(system(), Y, solver, tol=1e-9, random_state=0, callback=lambda entry: entry.iteration == 2)
+    assert result.n_iter == 2
+
+
+def test_auto_looks_at_a_coarse_block_no_longer_than_a_factor_is_worth():
+    # In 60 dimensions no few columns stand for K: the coarse block would grow to half of all rows.
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((6000, 60)), rng.standard_normal((6000, 10))
+    direct, chosen = (
+        solve(KernelSystem(X, SquaredExponential(1 / 240), 1e-3), Y, solver, random_state=0)
+        for solver in ("cholesky", "auto")
+    )
+    assert chosen.choice.startswith("cholesky: forecast")
+    assert chosen.kernel_passes < direct.kernel_passes + 0.25
+    np.testing.assert_allclose(chosen.coef, direct.coef, atol=1e-4)

@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+
+from gbcd import KernelSystem, SquaredExponential
+from gbcd.system.kept_tiles import CODED, KeptTiles, half_bytes, tile_pairs
+from gbcd.system.products import locality_order, padded, symmetric_product
+from gbcd.threads import worker_limit
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+SIZES = [1, 2, 255, 256, 257, 512, 513, 1100]
+
+
+def matrix(n, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    return np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def filler(K):
+    """Writes tiles of K, and remembers which."""
+    filled = []
+
+    def fill(pair, values):
+        filled.append((pair[0].start, pair[1].start))
+        values[...] = K[pair]
+
+    return fill, filled
+
+
+def count(pairs):
+    return sum((i.stop - i.start) * (j.stop - j.start) for i, j in pairs)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("q", [1, 3, 45])
+@pytest.mark.parametrize(("dtype", "kept"), [(F32, None), (F32, F32), (F32, CODED), (F64, None), (F64, F64)], ids=str)
+def test_the_product_is_the_dense_one(n, q, dtype, kept):
+    K = matrix(n)
+    V = np.random.default_rng(1).standard_normal((n, q))
+    exact = K @ V
+    accuracy = {F64: 1e-12, F32: 1e-6, CODED: 1e-5}[kept or dtype] * 4 * np.sqrt(n)
+    pairs = tile_pairs(n, dtype)
+    for part in (0.0, 0.5, 1.0) if kept else (1.0,):
+        tiles = KeptTiles(n, kept, int(part * half_bytes(n, kept))) if kept else None
+        fill, filled = filler(K)
+        first, evaluations = symmetric_product(V, dtype, fill, tiles)
+        np.testing.assert_allclose(first, exact, rtol=0, atol=accuracy)
+        assert evaluations == count(pairs)
+        assert len(filled) == len(set(filled)) == len(pairs)
+        # What is kept is never evaluated again, and read as it was the first time.
+        again, evaluations = symmetric_product(V, dtype, fill, tiles)
+        missing = pairs if tiles is None else pairs[tiles.n_kept :]
+        assert evaluations == count(missing)
+        assert len(filled) == len(pairs) + len(missing)
+        np.testing.assert_array_equal(again, first)
+
+
+@pytest.mark.parametrize("q", [1, 3, 45])
+@pytest.mark.parametrize("kept", [None, F32, CODED], ids=str)
+def test_the_number_of_workers_makes_no_difference(q, kept):
+    n = 2300
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    V = np.random.default_rng(1).standard_normal((n, q))
+    products = []
+    for workers in (1, 2):
+        system = KernelSystem(X, SquaredExponential(0.2), 0.1, 1 << 30)
+        if kept is not None:
+            system.keep_half(coded=kept == CODED)
+        else:
+            system.keep_half(reserved=system.room)
+        with worker_limit(workers):
+            products.append([system.matmul(V), system.matmul(V), system.residual(V, V), system.gradient(V, V)])
+    np.testing.assert_array_equal(*products)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
+def test_no_scale_is_lost_in_float32(scale):
+    K = matrix(300)
+    V = scale * np.random.default_rng(1).standard_normal((300, 2))
+    product, _ = symmetric_product(V, F32, filler(K)[0])
+    np.testing.assert_allclose(product, K @ V, rtol=0, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize("share", [0.4, 1.0])
+@pytest.mark.parametrize("q", [1, 3])
+def test_a_system_keeps_codes_in_any_order(monkeypatch, order, share, q):
+    n = 1100
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    noise = 0.1
+    monkeypatch.setattr("gbcd.system.kernel_system.NEGLIGIBLE_ROUNDING", 0.0 if order else np.inf)
+    system = KernelSystem(X, SquaredExponential(0.2), noise, 1 << 30)
+    Kbar = system.dense()
+    system.keep_half(reserved=system.room - int(share * half_bytes(n, CODED)), coded=True)
+    before = system.kernel_evaluations
+    V, Y = np.random.default_rng(1).standard_normal((2, n, q))
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, rtol=0, atol=1e-3)
+    whole = system.kernel_evaluations - before
+    assert whole == count(tile_pairs(n, CODED))
+    np.testing.assert_allclose(system.matmul(V), Kbar @ V, rtol=0, atol=1e-3)
+    again = system.kernel_evaluations - before - whole
+    assert again == 0 if share == 1 else 0 < again < whole
+    # Neither reads the codes.
+    np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(system.gradient(V, Y), Kbar @ V - Y, rtol=0, atol=1e-4)
+
+
+def test_codes_in_order_err_less_than_at_random(monkeypatch):
+    n = 3000
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    errors = []
+    for threshold in (0.0, np.inf):
+        monkeypatch.setattr("gbcd.system.kernel_system.NEGLIGIBLE_ROUNDING", threshold)
+        system = KernelSystem(X, SquaredExponential(1.0), 1.0, 1 << 30)
+        system.keep_half(coded=True)
+        system.matmul(np.ones((n, 1)))
+        errors.append(system.product_error)
+    assert errors[0] < 0.85 * errors[1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 256, 257, 512, 513, 1100, 5000])
+def test_the_order_is_a_permutation(n):
+    features = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
+    order = locality_order(features)
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+
+
+@pytest.mark.parametrize("features", [np.ones((2000, 3)), np.arange(4000.0).reshape(-1, 1) // 1500])
+def test_rows_that_repeat_are_ordered_too(features):
+    order = locality_order(features.astype(np.float32))
+    np.testing.assert_array_equal(np.sort(order), np.arange(len(features)))
+
+
+def test_near_rows_are_close_together():
+    line = np.random.default_rng(0).permutation(2048).astype(np.float32)[:, None]
+    pieces = line[locality_order(line), 0].reshape(-1, 256)
+    # On a line the parts are the intervals.
+    np.testing.assert_array_equal(np.ptp(pieces, axis=1), 255)
+
+
+@pytest.mark.parametrize("q", range(1, 60))
+def test_padding_adds_a_few_columns_at_most(q):
+    assert q <= padded(q) < q + 16
+    assert padded(q) % 16 == 0 or q < 8

@@ -1,0 +1,16 @@
+"""The machine is the same whatever else is loaded: results of another one are not gone on with."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+from pipelines.bench.runner.machine import describe_machine
+alone = describe_machine()
+assert alone["blas"], alone
+import cv2
+assert describe_machine() == alone, describe_machine()
+"""
+
+
+def test_opencv_is_no_part_of_the_machine():
+    assert subprocess.run([sys.executable, "-c", SCRIPT], check=False).returncode == 0

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from places import SHARED
 
 # No test is timed. A check of a change must not depend on chance; at a desk new examples are tried every time.
 settings.register_profile("desk", deadline=None)

@@ -1,9 +1,9 @@
 """All quick benchmarks: the tables come out, and what the paper claims holds at their size."""
 
 import json
-from pathlib import Path
 
 import pytest
+from places import REPOSITORY
 
 from pipelines.bench.runner.cell import Cell
 from pipelines.bench.runner.results import Results
@@ -118,7 +118,7 @@ def test_figure_3_the_greedy_block_brings_most_the_gradient_block_least(measures
 
 
 def test_the_results_in_the_repository_are_read():
-    folder = Path(__file__).parents[2] / "docs" / "benchmarks"
+    folder = REPOSITORY / "docs" / "benchmarks"
     found = {path.stem: read_results(path) for path in folder.glob("*.json")}
     # Table 5 takes most of an hour of its own, and is not among them yet.
     assert {held.benchmark for held in found.values()} >= {

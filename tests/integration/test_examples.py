@@ -1,10 +1,10 @@
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from places import REPOSITORY
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = REPOSITORY / "examples"
 
 
 def run(name, *options):

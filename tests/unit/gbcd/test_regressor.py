@@ -2,12 +2,12 @@ import doctest
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
 import scipy.sparse
+from places import REPOSITORY
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -404,7 +404,7 @@ def test_what_is_found_is_shown_in_a_line(data):
 
 
 def test_the_first_example_for_gaussian_processes_runs(data, tmp_path, monkeypatch, capsys):
-    readme = Path(__file__).resolve().parents[3] / "README.md"
+    readme = REPOSITORY / "README.md"
     if not readme.exists():
         pytest.skip("not in a copy of the repository")
     text = readme.read_text(encoding="utf-8")

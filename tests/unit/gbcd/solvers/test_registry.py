@@ -1,16 +1,16 @@
 import importlib.util
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.linalg
+from places import SHARED
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import SOLVERS, KernelSystem, SquaredExponential, predictive_variance, solve
 from gbcd.paper.algorithm1 import solve_block
 
-PROBLEMS = Path(__file__).resolve().parents[3].parent / "shared" / "gp" / "problems.py"
+PROBLEMS = SHARED / "gp" / "problems.py"
 KEEP, NOTHING = 1 << 30, 0
 
 

@@ -1,15 +1,15 @@
 """Settings: defaults, the files that are shipped, and how faults are told."""
 
-from pathlib import Path
 from typing import get_args
 
 import pytest
+from places import REPOSITORY
 
 from pipelines.errors import UsageError
 from pipelines.model.settings import Config, DataConfig, load_config
 from pose.humaneva.splits import SCHEMES
 
-CONFIGS = Path(__file__).parents[3] / "configs"
+CONFIGS = REPOSITORY / "configs"
 
 
 def write(tmp_path, text):

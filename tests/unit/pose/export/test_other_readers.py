@@ -1,17 +1,17 @@
 """What other tools see: pandas, NumPy, ezc3d and the c3d package, a JSON Schema validator, OpenSim."""
 
 import json
-from pathlib import Path
 
 import ezc3d
 import numpy as np
 import pytest
+from places import REPOSITORY
 
 from pose.body.skeleton import Skeleton
 from pose.export import metadata_path, write_series
 from pose.series.pose_series import PoseSeries
 
-SCHEMA = Path(__file__).resolve().parents[4] / "docs" / "pose-series.schema.json"
+SCHEMA = REPOSITORY / "docs" / "pose-series.schema.json"
 
 
 def test_pandas_gives_each_column_its_type(tmp_path, series):

@@ -10,13 +10,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
+from places import SHARED
 from scipy.special import logsumexp
 from scipy.stats import norm
 
 from pose.silhouette.gaussian_background import CleanUp, GaussianBackground, as_mask
 
 Frame = npt.NDArray[np.uint8]
-SHARED = Path(__file__).parents[3].parent / "shared" / "humaneva-like" / "tiny"
+SHARED = SHARED / "humaneva-like" / "tiny"
 HEIGHT, WIDTH = 120, 160
 NOISE = 2.0
 

@@ -20,6 +20,7 @@ lint: $(VENV)/.installed-dev
 
 # The site, in build/docs/. The examples run while it is built: about two minutes.
 docs: $(VENV)/.installed-docs
+	rm -rf docs/generated/api   # of names that are gone
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo 'open build/docs/index.html'
 

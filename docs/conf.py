@@ -87,4 +87,4 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {"index": []}
-copyright = author  # noqa: A001 - the name Sphinx asks for
+copyright = author

@@ -1,7 +1,7 @@
 """Pages of the site that are files of the repository: README.md is the home page, and so on.
 
-A page with the line `<!-- text of FILE -->` shows that file of the repository. Links between the repository's files become
-links between pages.
+A page with the line `<!-- text of FILE -->` shows that file of the repository. Links between the repository's files
+become links between pages.
 """
 
 from __future__ import annotations

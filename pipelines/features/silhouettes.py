@@ -18,7 +18,7 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
-from pose.humaneva.background_cache import cache_name, read_background, write_background
+from pose.humaneva.files.background_cache import cache_name, read_background, write_background
 from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
 from pose.video.reader import Image, VideoFrame, read_frames, read_masks
 

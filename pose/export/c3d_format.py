@@ -49,7 +49,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     """
     import ezc3d
 
-    from pose.humaneva.c3d import write_whole
+    from pose.humaneva.files.c3d import write_whole
 
     where = Path(path) if name is None else Path(path).with_name(name)
     rate = regular_rate(where, series) if rate is None else rate
@@ -117,7 +117,7 @@ def read_c3d(path: str | Path) -> PoseSeries:
     """
     import ezc3d
 
-    from pose.humaneva.c3d import read_c3d as read_points
+    from pose.humaneva.files.c3d import read_c3d as read_points
 
     path = Path(path)
     checked = read_points(path)  # ezc3d reads beyond the end of a truncated file, our reader refuses it

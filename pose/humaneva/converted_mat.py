@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
+from pose.humaneva.files.mat import load_mat
 from pose.humaneva.folders import MOTION, SUBJECT, entries
-from pose.humaneva.matlab_file import load_mat
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions
-from pose.humaneva.sequence import PELVIS_TO_HEAD
+from pose.humaneva.trial import PELVIS_TO_HEAD
 
 FloatArray = NDArray[np.float64]
 

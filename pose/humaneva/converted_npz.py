@@ -23,7 +23,7 @@ from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva.folders import SUBJECT
 from pose.humaneva.partitions import PARTITION_NAMES
-from pose.humaneva.sequence import PELVIS_TO_HEAD
+from pose.humaneva.trial import PELVIS_TO_HEAD
 
 FloatArray = NDArray[np.float64]
 

@@ -13,7 +13,8 @@ from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError
 from pose.humaneva.folders import MissingFile
-from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
+from pose.humaneva.labels import BoolArray, FloatArray, IntArray, Labels
+from pose.humaneva.trial import Sequence
 from pose.video.reader import Image
 
 _RATE_TOLERANCE = 0.01

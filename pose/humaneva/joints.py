@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pose.body.skeleton import joints_15_from_20
 from pose.errors import DataError
-from pose.humaneva.mocap import MarkerTracks
+from pose.humaneva.files.marker_tracks import MarkerTracks
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

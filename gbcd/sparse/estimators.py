@@ -7,14 +7,16 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from gbcd.hyperparameters.request import Hyperparameters
 from gbcd.hyperparameters.search import Objective
 from gbcd.kernels.base import Kernel
 from gbcd.scaling import InputScaling, centre
 from gbcd.solvers.cholesky import CholeskyFactor
-from gbcd.sparse.base import N_REGRESSORS, SparseGP
+from gbcd.sparse.base import N_REGRESSORS, Solved, SparseGP
 from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, Progress, select_regressors
 from gbcd.sparse.regressors import divided_squares, fit_regressors
 from gbcd.system.kernel_system import KernelSystem
+from gbcd.training_data import TrainingData
 from gbcd.types import Float64Array, IntArray
 from gbcd.validation import positive_integer
 
@@ -63,27 +65,30 @@ class SubsetOfData(SparseGP):
 
     _factor: Float64Array
 
-    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        system = self._system(X[self.active_])
+    def _solve(self, data: TrainingData, active: IntArray, found: Hyperparameters) -> Solved:
+        system = _dense_system(data.X[active], found.kernel, found.noise)
         factor = CholeskyFactor(system)
-        self._factor = np.asarray(factor.lower, dtype=np.float64)
-        self._origin = system.origin
-        self.coef_ = factor.solve(Y[self.active_])
-        return system.kernel_evaluations
+        coef = factor.solve(data.Y[active])
+        return Solved(coef, system.origin, system.kernel_evaluations, {"_factor": _lower(factor)})
 
     def _variance(self, points: Float64Array) -> Float64Array:
         if not hasattr(self, "_factor"):
-            self._factor = np.asarray(CholeskyFactor(self._system(self.regressors_)).lower, dtype=np.float64)
+            self._factor = _lower(CholeskyFactor(_dense_system(self.regressors_, self.kernel_, self.noise_)))
         explained = divided_squares(self.kernel_, points, self.regressors_, self._origin, [self._factor])
         return np.maximum(self.kernel_.diagonal(points) - explained, 0)
-
-    def _system(self, regressors: Float64Array) -> KernelSystem:
-        return KernelSystem(regressors, self.kernel_, self.noise_, precision="float64")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the factor, which comes back on demand."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_factor"}
+
+
+def _dense_system(regressors: Float64Array, kernel: Kernel, noise: float) -> KernelSystem:
+    return KernelSystem(regressors, kernel, noise, precision="float64")
+
+
+def _lower(factor: CholeskyFactor) -> Float64Array:
+    return np.asarray(factor.lower, dtype=np.float64)
 
 
 class SubsetOfRegressors(SparseGP):
@@ -142,11 +147,9 @@ class SubsetOfRegressors(SparseGP):
 
     _factors: list[Float64Array]
 
-    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
-        self.coef_, self._factors = fit.coef, [fit.root, fit.factor]
-        self._origin = centre(X)
-        return fit.kernel_evaluations
+    def _solve(self, data: TrainingData, active: IntArray, found: Hyperparameters) -> Solved:
+        fit = fit_regressors(data.X, data.Y, active, found.kernel, found.noise)
+        return Solved(fit.coef, centre(data.X), fit.kernel_evaluations, {"_factors": [fit.root, fit.factor]})
 
     def _variance(self, points: Float64Array) -> Float64Array:
         if not hasattr(self, "_factors"):
@@ -254,6 +257,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
     def __init__(
         self,
         kernel: str | Kernel = "ard",
+        *,
         gamma: npt.ArrayLike | None = None,
         noise: float | None = None,
         input_scaling: InputScaling | None = "column",
@@ -267,7 +271,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
         callback: Progress | None = None,
     ) -> None:
         super().__init__(
-            kernel=kernel,
+            kernel,
             gamma=gamma,
             noise=noise,
             input_scaling=input_scaling,
@@ -282,12 +286,15 @@ class MatchingPursuitGP(SubsetOfRegressors):
         self.callback = callback
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         positive_integer(self.n_candidates, "n_candidates")
         if self.criterion not in get_args(Criterion):
             raise ValueError(f"criterion must be 'line_search' or 'exact', not {self.criterion!r}.")
 
-    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        found = select_regressors(
-            X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng, self.callback
+    def _choose(
+        self, data: TrainingData, found: Hyperparameters, count: int, rng: np.random.Generator
+    ) -> tuple[IntArray, int]:
+        chosen = select_regressors(
+            data.X, data.Y, found.kernel, found.noise, count, self.n_candidates, self.criterion, rng, self.callback
         )
-        return found.active, found.kernel_evaluations
+        return chosen.active, chosen.kernel_evaluations

@@ -24,10 +24,9 @@ from pipelines.features.silhouettes import fit_background
 from pipelines.model.settings import Config
 from pipelines.progress import Reporter
 from pose.body.camera import Camera
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Sequence
 from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
-from pose.humaneva.folders import MissingFile
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.silhouette.other_backgrounds import BackgroundModel
 

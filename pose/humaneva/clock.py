@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.errors import DataError
 from pose.humaneva.files.ofs import StreamOffset
+from pose.types import FloatArray
 
 #: The toolkit's order; the first camera present carries the clock.
 CAMERA_ORDER = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")
@@ -38,7 +39,7 @@ class CommonClock:
         """0-based video frame of toolkit frame `frame` in `camera`."""
         return self.first_video_frame[camera] + frame - 2
 
-    def mocap_position(self, frame: ArrayLike) -> NDArray[np.float64]:
+    def mocap_position(self, frame: ArrayLike) -> FloatArray:
         """1-based, real mocap position of toolkit frames."""
         return self.mocap_start + (np.asarray(frame, dtype=float) - 1) * self.mocap_per_frame
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-from pose.errors import DataError
-from pose.humaneva.folders import MissingFile
-from pose.humaneva.labels import BoolArray, FloatArray, IntArray, Labels
+from pose.errors import DataError, MissingFile
+from pose.humaneva.labels import Labels
 from pose.humaneva.trial import Sequence
-from pose.video.reader import Image
+from pose.types import BoolArray, FloatArray, Image, IntArray
 
 _RATE_TOLERANCE = 0.01
 _CENTRE_TOLERANCE = 0.25  # of the picture's width or height, between its centre and the principal point

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pose.humaneva.folders import MissingFile
+from pose.errors import MissingFile
 from pose.humaneva.trial import Sequence
 
 

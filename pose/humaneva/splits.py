@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from pose.humaneva.folders import MissingFile
-from pose.humaneva.labels import IntArray
+from pose.errors import MissingFile
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions, Ranges
 from pose.humaneva.trial import Sequence
+from pose.types import IntArray
 
 OFFICIAL, TGP_HALF, BLOCKED = "official", "tgp-half", "blocked-75-25"
 SCHEMES = (OFFICIAL, TGP_HALF, BLOCKED)

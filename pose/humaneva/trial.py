@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva.clock import MOCAP_ONLY, CommonClock, common_clock, doubtful_offsets
 from pose.humaneva.files.marker_tracks import MarkerTracks
 from pose.humaneva.files.ofs import StreamOffset, read_ofs
-from pose.humaneva.folders import RECORDING, MissingFile, entries
+from pose.humaneva.folders import RECORDING, entries
 from pose.humaneva.joints import points_at, valid_instants
-from pose.humaneva.labels import BoolArray, FloatArray, IntArray, LabelledFrames, Labels
+from pose.humaneva.labels import LabelledFrames, Labels
 from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.subject import Subject
+from pose.types import BoolArray, FloatArray, IntArray
 from pose.video.reader import VideoFrame, VideoInfo, probe, read_frames
 
 PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.humaneva.clock import CommonClock, common_clock
 from pose.humaneva.files.ofs import StreamOffset
@@ -13,6 +12,7 @@ from pose.synth.body import Body, subject_body
 from pose.synth.motion.actions import Generate, generate
 from pose.synth.motion.motion import Motion
 from pose.synth.randomness import stream
+from pose.types import IntArray
 
 #: Mocap frames in one video frame.
 MOCAP_PER_IMAGE = 2
@@ -66,7 +66,7 @@ class Trial:
         return f"{self.action}_{self.number}"
 
     @property
-    def positions(self) -> NDArray[np.int64]:
+    def positions(self) -> IntArray:
         """1-based mocap positions of the toolkit frames 1 ... n_frames."""
         frames = np.arange(1, self.n_frames + 1)
         return np.rint(self.clock.mocap_position(frames)).astype(np.int64)
@@ -83,14 +83,14 @@ class Trial:
         last = int(self.positions[-1])
         return self.motion.crop(1 - self.first_position, last + 1 - self.first_position)
 
-    def shown(self, camera: str) -> NDArray[np.int64]:
+    def shown(self, camera: str) -> IntArray:
         """Rows of `motion` that the frames of a camera's video show."""
         offset = self.offsets[camera]
         first = self.clock.first_video_frame[camera]
         frames = np.arange(1, self.video_frames[camera] + 1)
         frames = np.where((frames > first) & (frames < first + LAST_REPEATED), first, frames)
         positions = offset.mocap_start + (frames - offset.image_start) * MOCAP_PER_IMAGE
-        rows: NDArray[np.int64] = np.rint(positions - self.first_position).astype(np.int64)
+        rows: IntArray = np.rint(positions - self.first_position).astype(np.int64)
         return rows
 
 

@@ -23,11 +23,12 @@ from pose.synth.motion_files import Landmarks, read_motion
 from pose.synth.pictures.avi import AviWriter, MaskWriter
 from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.rendering import Renderer
-from pose.synth.pictures.room import Image, draw_room, room_size
+from pose.synth.pictures.room import draw_room, room_size
 from pose.synth.pictures.sensor import Sensor
 from pose.synth.randomness import stream
 from pose.synth.recording import Trial, plan_trial
 from pose.synth.settings import ANYWHERE, Settings
+from pose.types import Image
 
 #: Called with every frame drawn; raises where the work is to stop.
 Tick = Callable[[], None]

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pose.body.cal_file import write_cal
 from pose.errors import DataError, UnfinishedError
-from pose.humaneva.calibration import write_cal
 from pose.synth.mocap.files import write_measurements, write_static
 from pose.synth.settings import DEFAULT_FRAMES, Settings, check_settings
 from pose.synth.takes import takes

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from motion_texts import bvh_text
 
+from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.humaneva import HumanEva
-from pose.humaneva.calibration import read_cal, write_cal
 from pose.humaneva.clock import common_clock
 from pose.humaneva.files.marker_tracks import read_markers
 from pose.humaneva.files.ofs import read_ofs

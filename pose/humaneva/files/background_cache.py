@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.humaneva.files.mat import load_mat
 from pose.silhouette.other_backgrounds import ToolkitBackground
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 
 def cache_name(camera: str) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.types import Float32Array, FloatArray
 
 _BLOCK = 512  # bytes
 _MAGIC = 80
@@ -24,7 +25,7 @@ _CHUNK = 200  # frames converted at once, so that they stay in the processor's c
 _TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}  # characters, bytes, integers, floats
 _MAX_POINTS = 10_000
 
-Parameters = dict[str, "list[str] | NDArray[np.float64]"]
+Parameters = dict[str, "list[str] | FloatArray"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class C3dPoints:
         Those of the group ``POINT``: lists of str, stripped of blanks, or flat float arrays.
     """
 
-    positions: NDArray[np.float64]
+    positions: FloatArray
     parameters: Parameters
 
 
@@ -114,7 +115,7 @@ def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
     return _Header(header.n_points, header.n_analog, n_frames, scale, data_start)
 
 
-def _whole_number(value: list[str] | NDArray[np.float64] | None) -> int | None:
+def _whole_number(value: list[str] | FloatArray | None) -> int | None:
     """A single number of a parameter; integers of 16 bits are meant without a sign."""
     if not isinstance(value, np.ndarray) or value.size != 1 or not np.isfinite(value[0]):
         return None
@@ -125,7 +126,7 @@ def _integers(raw: bytes, processor: int) -> NDArray[np.int16]:
     return np.frombuffer(raw, ">i2" if processor == _MIPS else "<i2")
 
 
-def _floats(raw: bytes, processor: int) -> NDArray[np.float32]:
+def _floats(raw: bytes, processor: int) -> Float32Array:
     """Four-byte floats of any of the three processors."""
     if processor != _DEC:
         return np.frombuffer(raw, ">f4" if processor == _MIPS else "<f4")
@@ -165,7 +166,7 @@ def _point_parameters(path: Path, raw: bytes, processor: int) -> Parameters:
     return {}
 
 
-def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | NDArray[np.float64]:
+def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | FloatArray:
     (kind,) = struct.unpack_from("b", raw, at)
     shape = list(raw[at + 2 : at + 2 + raw[at + 1]])
     at += 2 + len(shape)
@@ -181,7 +182,7 @@ def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | NDArray
     return (np.frombuffer(content, "i1") if kind == 1 else _integers(content, processor)).astype(float)
 
 
-def _read_points(path: Path, header: _Header, processor: int, size: int) -> NDArray[np.float64]:
+def _read_points(path: Path, header: _Header, processor: int, size: int) -> FloatArray:
     """All positions; the file is read once, some frames at a time."""
     if header.n_points > _MAX_POINTS:
         raise DataError(f"{path}: {header.n_points} points cannot be right")

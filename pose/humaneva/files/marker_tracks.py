@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva.files.c3d import read_c3d
 from pose.humaneva.files.mat import read_mat
-from pose.humaneva.folders import MissingFile
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 _LONG_UNIT = re.compile(r"^(milli|centi|)met(?:er|re)s?$")

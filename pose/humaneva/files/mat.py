@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
+from pose.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class MatMarkers:
     """Positions (n_frames, n_markers, 3) in the file's unit, NaN where not seen; labels, unit and rate, if stated."""
 
-    positions: NDArray[np.float64]
+    positions: FloatArray
     labels: list[str]
     unit: str | None
     rate: float
@@ -48,7 +48,7 @@ def read_mat(path: Path) -> MatMarkers:
     return MatMarkers(positions, labels[: positions.shape[1]], unit, _rate(content, parameters))
 
 
-def _markers(path: Path, value: Any) -> NDArray[np.float64]:
+def _markers(path: Path, value: Any) -> FloatArray:
     try:
         markers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pose.errors import DataError
-from pose.humaneva.text import read_numbers
+from pose.text_files import read_numbers
 
 _LARGEST_FRAME = 1e8
 

@@ -11,11 +11,11 @@ from scipy.io import savemat
 
 from pose.humaneva.files.c3d import write_whole
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray
 from pose.synth.mocap.gaps import draw_gaps
 from pose.synth.mocap.placement import MARKER_NOISE, Markers, physical_markers, virtual_markers
 from pose.synth.motion.limbs import standing
 from pose.synth.motion.motion import RATE, Motion
+from pose.types import BoolArray, FloatArray
 
 _STATIC_FRAMES = 60
 # Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
@@ -23,7 +23,7 @@ _MAT_HEADER = b"MATLAB 5.0 MAT-file, written by gbcd-pose"
 _UNNAMED, _DERIVED = "*110", "LKneeAngles"
 
 
-def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generator) -> NDArray[np.bool_]:
+def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generator) -> BoolArray:
     """Write a trial's markers, with noise and a few gaps, and the toolkit's ``.mat`` of them beside.
 
     Parameters
@@ -48,7 +48,7 @@ def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generat
         physical[label] = physical[label] + rng.normal(0.0, MARKER_NOISE, (len(motion), 3))
         physical[label][missing[:, column]] = np.nan
     _write_c3d(path, subject, physical | virtual_markers(motion))
-    complete: NDArray[np.bool_] = ~np.any(missing, axis=1)
+    complete: BoolArray = ~np.any(missing, axis=1)
     return complete
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pose.types import BoolArray
 
 _GAPS, _GAP_FRAMES = 2, (8, 20)  # marker gaps a trial, and their length in mocap frames
 
 
-def draw_gaps(labels: list[str], n_mocap: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def draw_gaps(labels: list[str], n_mocap: int, rng: np.random.Generator) -> BoolArray:
     """Where physical markers are lost, (n_mocap, markers): one gap in either half of the recording."""
     missing = np.zeros((n_mocap, len(labels)), dtype=bool)
     part = n_mocap // _GAPS

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from pose.synth.body import HEAD_LENGTH, MARKER_RADIUS, PELVIS_SETBACK
-from pose.synth.kinematics import FloatArray, axes, turn, unit
+from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion.motion import SIDE_SIGN, Motion
+from pose.types import FloatArray
 
 #: Deviation of the physical markers about their place, mm; the virtual ones are computed, so they have none.
 MARKER_NOISE = 0.15

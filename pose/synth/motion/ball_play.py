@@ -12,11 +12,12 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep
+from pose.synth.kinematics import drift, rotation, smootherstep
 from pose.synth.motion.gait import WALKING, go, vary
 from pose.synth.motion.limbs import Trunk, assemble
 from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
+from pose.types import FloatArray
 
 _PAD_SECONDS = 1.0
 _STANCE = Stance(

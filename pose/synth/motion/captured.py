@@ -14,11 +14,12 @@ from scipy.ndimage import gaussian_filter1d, minimum_filter1d
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, turn, unit
+from pose.synth.kinematics import drift, rotation, smootherstep, turn, unit
 from pose.synth.motion.gait import path_round
 from pose.synth.motion.limbs import Trunk
 from pose.synth.motion.motion import RATE, SIDES, Motion
 from pose.synth.motion_files.landmarks import Landmarks
+from pose.types import FloatArray
 
 _INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
 _FLOOR_WINDOW, _FLOOR_SMOOTHING = 0.9, 0.12  # seconds: a foot is on the floor once in the window

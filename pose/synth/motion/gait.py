@@ -16,9 +16,10 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep, smoothstep, turn
+from pose.synth.kinematics import drift, rotation, smootherstep, smoothstep, turn
 from pose.synth.motion.limbs import Trunk, assemble, hang_arms, hip_offsets
 from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
+from pose.types import FloatArray
 
 #: Elbows and wrists of a trunk at some times.
 Arms = Callable[[Trunk, FloatArray], tuple[FloatArray, FloatArray]]

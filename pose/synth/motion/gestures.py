@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, drift, rotation, smootherstep
+from pose.synth.kinematics import drift, rotation, smootherstep
 from pose.synth.motion.limbs import Trunk, assemble
 from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
+from pose.types import FloatArray
 
 _PAD_SECONDS = 1.0
 _FEET_AHEAD, _FEET_ASIDE = 0.5, (0.9, 1.7)  # half hip widths: deviation, range

@@ -8,8 +8,9 @@ import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.synth.body import HEAD_LENGTH, Body
-from pose.synth.kinematics import FloatArray, rotation, turn, two_bone
+from pose.synth.kinematics import rotation, turn, two_bone
 from pose.synth.motion.motion import _INDEX, _STANDING_REACH, SIDE_SIGN, SIDES, Motion
+from pose.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.synth.body import Body
-from pose.synth.kinematics import FloatArray, rotation, turn
+from pose.synth.kinematics import rotation, turn
+from pose.types import FloatArray, IntArray
 
 #: Frames per second of every motion, the rate of the motion capture.
 RATE = 120.0
@@ -71,7 +71,7 @@ class Motion:
         part = slice(start, stop)
         return replace(self, **{name: getattr(self, name)[part] for name in _PATHS + _FRAMES})
 
-    def take(self, rows: NDArray[np.int64]) -> Motion:
+    def take(self, rows: IntArray) -> Motion:
         """The frames `rows`, in that order."""
         return replace(self, **{name: getattr(self, name)[rows] for name in _PATHS + _FRAMES})
 

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from pose.synth.body import Body
-from pose.synth.kinematics import ARM_REACH, FloatArray, rotation, smootherstep, smoothstep, turn, two_bone, unit
+from pose.synth.kinematics import ARM_REACH, rotation, smootherstep, smoothstep, turn, two_bone, unit
 from pose.synth.motion.limbs import Trunk
 from pose.synth.motion.motion import RATE, SIDE_SIGN
+from pose.types import FloatArray
 
 _FOOT_SCATTER = 18.0  # mm
 #: Of a hand before the body, from the shoulder: ahead, outward, up.

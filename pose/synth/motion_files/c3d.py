@@ -8,9 +8,9 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.humaneva.files.marker_tracks import read_markers
-from pose.synth.kinematics import FloatArray
 from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import plain
+from pose.types import FloatArray
 
 _LONGEST_FILLED = 0.25  # seconds without a marker that a straight line bridges
 _RATE = 120.0

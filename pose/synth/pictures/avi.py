@@ -9,9 +9,9 @@ import av
 import cv2
 import numpy as np
 from av.video.stream import VideoStream
-from numpy.typing import NDArray
 
-from pose.synth.pictures.room import FRAME_SIZE, Image
+from pose.synth.pictures.room import FRAME_SIZE
+from pose.types import BoolArray, Image
 
 #: Frames per second of the videos.
 VIDEO_RATE = 60
@@ -101,7 +101,7 @@ class MaskWriter:
             self._stream = stream
         return self
 
-    def write(self, number: int, mask: NDArray[np.bool_], toolkit_frame: int | None) -> None:
+    def write(self, number: int, mask: BoolArray, toolkit_frame: int | None) -> None:
         """Add the mask (480, 640) of video frame `number`, from 1; one with a toolkit frame belongs to the sample."""
         picture = mask.astype(np.uint8) * 255
         if self._sample is not None and toolkit_frame is not None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pose.synth.kinematics import FloatArray, axes, unit
+from pose.synth.kinematics import axes, unit
 from pose.synth.motion.motion import SIDE_SIGN, SIDES, Motion
 from pose.synth.pictures.solids import Builder, Figure, Material
+from pose.types import FloatArray
 
 _REFERENCE_STATURE = 1750.0
 #: What wide clothes add to trunk, sleeves and trouser legs, mm; trousers widen downward.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pose.synth.kinematics import FloatArray
 from pose.synth.pictures.solids import Material
+from pose.types import FloatArray
 
 
 @dataclass(frozen=True)

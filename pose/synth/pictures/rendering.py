@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.camera import Camera
-from pose.synth.kinematics import FloatArray
 from pose.synth.pictures.looks import Looks
-from pose.synth.pictures.room import FRAME_SIZE, Image
+from pose.synth.pictures.room import FRAME_SIZE
 from pose.synth.pictures.solids import Figure, Part
+from pose.types import BoolArray, FloatArray, Image, Int32Array
 
 #: Bodies are drawn this much larger and averaged down, so that edges fall between pixels.
 _SUPERSAMPLING = 2
@@ -52,7 +51,7 @@ class Renderer:
     def __len__(self) -> int:
         return len(self._outlines)
 
-    def draw(self, index: int) -> tuple[Image, NDArray[np.bool_]]:
+    def draw(self, index: int) -> tuple[Image, BoolArray]:
         """Scene (480, 640, 3), uint8 BGR without sensor noise, and exact mask (480, 640) of one frame."""
         scene = self._room.copy()
         _darken(scene, self._shadows[index], self._parts)
@@ -89,12 +88,12 @@ def _box(outlines: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
     return (int(low[0]), int(low[1])), (int(high[0]), int(high[1]))
 
 
-def _fixed_point(points: FloatArray) -> NDArray[np.int32]:
-    fixed: NDArray[np.int32] = np.rint(points * 2**_SUBPIXEL_BITS).astype(np.int32)
+def _fixed_point(points: FloatArray) -> Int32Array:
+    fixed: Int32Array = np.rint(points * 2**_SUBPIXEL_BITS).astype(np.int32)
     return fixed
 
 
-def _layers(outlines: FloatArray, corner: tuple[int, int]) -> NDArray[np.int32]:
+def _layers(outlines: FloatArray, corner: tuple[int, int]) -> Int32Array:
     """The outlines of every shading layer in the enlarged box, fixed point, (layers, N, OUTLINE, 2)."""
     # A pixel's centre lies at whole coordinates in the picture, in the middle of its enlarged square in the box.
     enlarged = (outlines - corner + 0.5) * _SUPERSAMPLING - 0.5
@@ -106,7 +105,7 @@ def _layers(outlines: FloatArray, corner: tuple[int, int]) -> NDArray[np.int32]:
     )
 
 
-def _fill(canvas: Image, points: NDArray[np.int32], colour: tuple[float, ...]) -> None:
+def _fill(canvas: Image, points: Int32Array, colour: tuple[float, ...]) -> None:
     """Fill the hulls of neighbouring nodes, (nodes, OUTLINE, 2) in fixed point."""
     for first in range(len(points) - 1):
         hull = cv2.convexHull(points[first : first + 2].reshape(-1, 1, 2))

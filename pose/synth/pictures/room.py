@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.body.camera import Camera
-from pose.synth.kinematics import FloatArray
-
-Image = NDArray[np.uint8]
+from pose.types import BoolArray, FloatArray, Image
 
 #: Width and height of the colour cameras' pictures.
 FRAME_SIZE = (640, 480)
@@ -104,7 +102,7 @@ def _slab(block: _Block, origin: FloatArray, directions: FloatArray) -> tuple[Fl
     return np.minimum(first, second), np.maximum(first, second)
 
 
-def _grooved(first: FloatArray, second: FloatArray, spacing: float) -> NDArray[np.bool_]:
+def _grooved(first: FloatArray, second: FloatArray, spacing: float) -> BoolArray:
     """Where either of two coordinates lies on a multiple of `spacing`."""
     return np.logical_or(
         *(np.abs((value + spacing / 2) % spacing - spacing / 2) < _GROOVE for value in (first, second))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pose.synth.pictures.room import FRAME_SIZE, Image
+from pose.synth.pictures.room import FRAME_SIZE
+from pose.types import Image
 
 _GAIN_SIGMA, _NOISE_SIGMA = 0.004, 2.2
 

@@ -12,7 +12,8 @@ from enum import IntEnum
 import numpy as np
 
 from pose.body.camera import Camera
-from pose.synth.kinematics import FloatArray, turn
+from pose.synth.kinematics import turn
+from pose.types import FloatArray
 
 #: Points on the outline of every node.
 OUTLINE = 16

@@ -122,6 +122,28 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was(data, change):
         fresh.predict(X)
 
 
+def test_a_refit_that_is_interrupted_leaves_the_model_as_it_was(data):
+    X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1, block_size=20, random_state=0).fit(X, Y)
+    before = dict(vars(model))
+
+    def interrupt(entry):
+        raise KeyboardInterrupt
+
+    model.set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(7 * X[:, :4] + 1, 2 * Y[:, 0])
+    assert {name: id(value) for name, value in vars(model).items()} == {
+        name: id(value) for name, value in (before | {"callback": interrupt}).items()
+    }
+
+
+def test_all_parameters_but_the_kernel_are_given_by_name():
+    assert GBCDRegressor("isotropic").kernel == "isotropic"
+    with pytest.raises(TypeError, match="positional argument"):
+        GBCDRegressor("isotropic", 0.1)
+
+
 @pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
 def test_mean_and_deviation_are_scikit_learns(problem, solver):
     X, Y, _, noise = problem(300, q=2)

@@ -22,7 +22,8 @@ from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.subject import Subject
 from pose.types import BoolArray, FloatArray, IntArray
-from pose.video.reader import VideoFrame, VideoInfo, probe, read_frames
+from pose.video.frame import VideoFrame
+from pose.video.reader import VideoInfo, probe, read_frames
 
 PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
 _LEG = (200.0, 1500.0)  # mm, likewise, from hip to ankle by the knee
@@ -280,7 +281,7 @@ class Sequence:
     def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
         """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
 
-        `decode` is `pose.video.reader.read_masks` where the videos are silhouettes.
+        `decode` is `pose.video.mask_reader.read_masks` where the videos are silhouettes.
         """
         offset = self.clock.video_index(camera, 0) + self.video_frame_shift
         wanted = {int(number) + offset for number in numbers if number + offset >= 0}

@@ -9,7 +9,7 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.humaneva.files.mat import load_mat
-from pose.silhouette.other_backgrounds import ToolkitBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
 from pose.types import FloatArray
 
 

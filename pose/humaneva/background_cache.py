@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.humaneva.matlab_file import load_mat
-from pose.silhouette.other_backgrounds import ToolkitBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
 
 FloatArray = NDArray[np.float64]
 

@@ -20,7 +20,8 @@ from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.subject import Subject
 from pose.humaneva.sync import MOCAP_ONLY, CommonClock, StreamOffset, common_clock, doubtful_offsets, read_ofs
-from pose.video.reader import VideoFrame, VideoInfo, probe, read_frames
+from pose.video.frame import VideoFrame
+from pose.video.reader import VideoInfo, probe, read_frames
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -330,7 +331,7 @@ class Sequence:
     def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
         """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
 
-        `decode` is `pose.video.reader.read_masks` where the videos are silhouettes.
+        `decode` is `pose.video.mask_reader.read_masks` where the videos are silhouettes.
         """
         offset = self.clock.video_index(camera, 0) + self.video_frame_shift
         wanted = {int(number) + offset for number in numbers if number + offset >= 0}

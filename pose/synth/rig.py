@@ -18,7 +18,6 @@ from pose.synth.room import FRAME_SIZE, cameras
 _NAME = re.compile(r"^(C[1-4]|BW[1-4])$", re.IGNORECASE)
 _AIM = np.array([0.0, 0.0, 900.0])  # mm: the middle of a person in the middle of the area
 _RANGE = (1500.0, 20_000.0)  # mm from there
-_CENTRE_TOLERANCE = 0.25  # of the picture's size, between the principal point and the middle
 #: What a degree of jitter comes with: turns about the area and of the camera, degrees, and shifts, mm.
 _ORBIT, _TILT, _SHIFT = 1.0, 0.35, 15.0
 
@@ -64,12 +63,11 @@ def _fault(camera: Camera) -> str:
     distance = float(np.linalg.norm(camera.centre - _AIM))
     if not _RANGE[0] <= distance <= _RANGE[1]:
         return f"it stands {distance:.4g} mm from the middle of the area, {_RANGE[0]:.0f} to {_RANGE[1]:.0f} can be"
-    size = np.array(FRAME_SIZE)
-    if (np.abs(camera.matrix[:2, 2] - size / 2) > _CENTRE_TOLERANCE * size).any():
+    if not camera.fits(*FRAME_SIZE):
         cx, cy = camera.matrix[:2, 2]
         return f"its principal point ({cx:.0f}, {cy:.0f}) is not near the middle of a picture of 640 x 480"
     pixel = camera.project(_AIM)
-    if not (np.isfinite(pixel).all() and (pixel > 0).all() and (pixel < size).all()):
+    if not (np.isfinite(pixel).all() and (pixel > 0).all() and (pixel < FRAME_SIZE).all()):
         return "it does not look at the middle of the area, (0, 0, 900) mm"
     return ""
 

@@ -6,7 +6,7 @@ import scipy.io
 
 from pose.errors import DataError
 from pose.humaneva.background_cache import cache_name, read_background, write_background
-from pose.silhouette.other_backgrounds import ToolkitBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
 
 
 def cell(*arrays):

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from pose.errors import DataError
-from pose.video.reader import read_masks
+from pose.video.mask_reader import read_masks
 
 
 def disc(value: int) -> np.ndarray:

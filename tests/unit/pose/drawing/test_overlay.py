@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 
 from pose.body.camera import Camera
-from pose.body.drawing import (
-    CONTOUR_COLOUR,
-    PAPER,
-    SIDE_COLOURS,
-    WARNING,
-    draw_contour,
-    draw_skeleton,
-    fit_through_camera,
-    fit_to_silhouette,
-    overlay_frame,
-    skeleton_panel,
-)
 from pose.body.skeleton import HUMANEVA_15, Skeleton
+from pose.drawing.colours import CONTOUR_COLOUR, PAPER, SIDE_COLOURS, WARNING
+from pose.drawing.contour import draw_contour
+from pose.drawing.overlay import overlay_frame
+from pose.drawing.panel import skeleton_panel
+from pose.drawing.placement import fit_through_camera, fit_to_silhouette
+from pose.drawing.skeleton import draw_skeleton
 
 PAIR = Skeleton(("root", "left_end"), (-1, 0))
 
@@ -90,7 +84,7 @@ def test_a_bone_lies_between_its_joints_in_its_sides_colour():
     assert 14 <= changed[:, 1].min() < changed[:, 1].max() <= 126
 
 
-@pytest.mark.parametrize("pixel", [np.nan, np.inf])
+@pytest.mark.parametrize("pixel", [np.nan, np.inf, 1e12])
 def test_unknown_joints_and_their_bones_are_left_out(pixel):
     image = picture()
     draw_skeleton(image, np.array([[20.0, 30], [pixel, 30]]), PAIR)

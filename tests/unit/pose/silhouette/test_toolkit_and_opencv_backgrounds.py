@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
+from pose.silhouette.background_model import BackgroundModel
+from pose.silhouette.opencv_backgrounds import SubtractorBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
 
 SIZE = (60, 80)
 

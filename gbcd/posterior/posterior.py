@@ -13,7 +13,8 @@ from gbcd.posterior.features import TrainingFeatures
 from gbcd.posterior.nearest_neighbours import LocalVariances
 from gbcd.posterior.variance import Variances
 from gbcd.scaling import Scaling
-from gbcd.system.kernel_system import KernelSystem, Precision
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.precision import Precision
 from gbcd.system.tiles import feature_product
 from gbcd.types import Float64Array
 

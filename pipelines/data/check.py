@@ -26,8 +26,8 @@ from pipelines.progress import Reporter
 from pose.body.camera import Camera
 from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Sequence
+from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
-from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
 from pose.silhouette.background_model import BackgroundModel
 
 _N_SYNC_FRAMES = 16  # pictures a video that joints are compared with

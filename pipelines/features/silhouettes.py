@@ -18,7 +18,7 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
-from pose.humaneva.background_cache import cache_name, read_background, write_background
+from pose.humaneva.files.background_cache import cache_name, read_background, write_background
 from pose.silhouette.background_model import BackgroundModel
 from pose.silhouette.opencv_backgrounds import SubtractorBackground
 from pose.silhouette.toolkit_background import ToolkitBackground

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError, MissingFile
-from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
-from pose.types import Image
+from pose.humaneva.labels import Labels
+from pose.humaneva.trial import Sequence
+from pose.types import BoolArray, FloatArray, Image, IntArray
 
 _RATE_TOLERANCE = 0.01
 _REPEATS_TOLERANCE = 0.01  # of the frames

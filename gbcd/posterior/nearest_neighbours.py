@@ -20,6 +20,7 @@ from gbcd.kernels.base import Kernel
 from gbcd.linalg.blas import divide_vector, factor
 from gbcd.posterior.features import TrainingFeatures
 from gbcd.system.precision import CANCELLATION
+from gbcd.system.tiles import POINTS, point_tile
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns, as_matrix, as_outputs, group_labels, positive_integer, positive_number
@@ -35,10 +36,6 @@ do, mean 1; half of it is safe for points that have the few samples that matter 
 
 MAX_ROUNDING = 0.05
 """Part of the noise that the rounding of a float32 kernel block may have as its norm; beyond it float64 is used."""
-
-ROWS = 16
-"""Points whose covariances are evaluated together. Always so many: BLAS rounds a product with fewer rows otherwise, and
-which sample is the last neighbour may hang on it."""
 
 BLOCK = 128
 
@@ -180,7 +177,7 @@ class LocalVariances:
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
-                covariances = self._covariances(self._rows[index[piece]])
+                covariances = self._covariances(self._columns[index[piece]])
                 for i, values in zip(range(piece.start, piece.stop), covariances, strict=True):
                     own = labels[index[i]]
                     values[labels == own] = -np.inf
@@ -189,7 +186,7 @@ class LocalVariances:
                     beyond = local.farther if len(local.nearest) < n - sizes[own] else 0.0
                     variance[i] = _expected(max(prior[i] - local.nearer - local.farther, 0.0), beyond)
 
-        parallel(work, spans(len(index), ROWS))
+        parallel(work, spans(len(index), POINTS))
         return mean, variance
 
     def _conditioned(self, points: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -199,19 +196,18 @@ class LocalVariances:
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
-                features = self._kernel.row_features(checked[piece], self._origin, self._dtype)
+                features = self._kernel.column_features(checked[piece], self._origin, self._dtype)
                 found = [self._condition(values, self.n_neighbours) for values in self._covariances(features)]
                 explained[piece] = [(local.nearer, local.farther) for local in found]
 
-        parallel(work, spans(len(checked), ROWS))
+        parallel(work, spans(len(checked), POINTS))
         bounds = np.maximum(self._kernel.diagonal(checked) - explained.sum(axis=1), 0)
         return bounds, explained[:, 1] * (self.n_neighbours < len(self._rows))
 
     def _covariances(self, features: FloatArray) -> FloatArray:
-        """Return k_* of at most `ROWS` points with all training inputs, (t, n)."""
-        padded = np.zeros((ROWS, features.shape[1]), dtype=self._dtype)
-        padded[: len(features)] = features
-        return self._kernel.tile(padded, self._columns)[: len(features)]
+        """Return k_* of at most `POINTS` points with all training inputs, (t, n)."""
+        # Which sample is the last neighbour may hang on the last bit, so no other point may change it.
+        return np.ascontiguousarray(point_tile(self._kernel, self._rows, features).T[: len(features)])
 
     def _condition(self, covariances: FloatArray, count: int) -> _Conditioned:
         """Condition on the `count` samples of the largest of k_* (n,)."""

@@ -25,6 +25,9 @@ TILE_BYTES = 1 << 20
 MAX_TILE_ROWS = 1024
 MIN_TILE_ROWS = 64
 
+POINTS = 16
+"""Points evaluated together by `point_tile`. With 16, each is one lane of the same inner loop of BLAS."""
+
 
 # A forked child has the pool's object but not its threads.
 if hasattr(os, "register_at_fork"):
@@ -52,6 +55,21 @@ def kernel_matrix(
 
     parallel(work, spans(len(A), tile_rows(len(B), dtype)))
     return values
+
+
+def point_tile(kernel: Kernel, rows: FloatArray, points: FloatArray) -> FloatArray:
+    """Return k between row features (n, p) and the column features of at most `POINTS` points (t, p).
+
+    The value for a point has the same bits whatever the other points are, and wherever it stands among them. BLAS
+    promises neither: it runs other code for the last rows and columns of a product, which rounds in another way.
+    So the product always has the same shape, and the points are its columns, which OpenBLAS takes as one vector.
+
+    Returns
+    -------
+    array (n, POINTS)
+        The columns from t on repeat the last point.
+    """
+    return kernel.tile(rows, points.take(range(POINTS), axis=0, mode="clip"))
 
 
 def kernel_product(kernel: Kernel, A: FloatArray, B: FloatArray, V: FloatArray, origin: Float64Array) -> Float64Array:

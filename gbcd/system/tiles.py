@@ -75,15 +75,21 @@ def point_tile(kernel: Kernel, rows: FloatArray, points: FloatArray) -> FloatArr
 def kernel_product(kernel: Kernel, A: FloatArray, B: FloatArray, V: FloatArray, origin: Float64Array) -> Float64Array:
     """Return k(A, B) @ V in float64, shape (a, q), never holding more than a tile of k(A, B) per worker."""
     kernel = kernel.for_inputs(B, origin)
-    columns = kernel.column_features(B, origin, np.float64)
+    return feature_product(kernel, A, kernel.column_features(B, origin, np.float64), V, origin)
+
+
+def feature_product(
+    kernel: Kernel, A: FloatArray, columns: FloatArray, V: FloatArray, origin: Float64Array
+) -> Float64Array:
+    """Return what `kernel_product` does, from column features of B (b, p) in float64."""
     product = np.zeros((len(A), V.shape[1]))
     width = 2048
 
     def work(pieces: Iterator[slice]) -> None:
         for piece in pieces:
             rows = kernel.row_features(A[piece], origin, np.float64)
-            for cut in spans(len(B), width):
+            for cut in spans(len(columns), width):
                 product[piece] += kernel.tile(rows, columns[cut]) @ V[cut]
 
-    parallel(work, spans(len(A), tile_rows(min(width, len(B)), np.float64)))
+    parallel(work, spans(len(A), tile_rows(min(width, len(columns)), np.float64)))
     return product

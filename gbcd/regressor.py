@@ -26,7 +26,7 @@ from gbcd.memory_budget import budget_bytes
 from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.nearest_neighbours import LocalVariances
 from gbcd.posterior.variance import Variances
-from gbcd.progress.result import Callback
+from gbcd.progress.trace import Callback
 from gbcd.progress_lines import ProgressLines
 from gbcd.scaling import InputScaling, centre, input_scale, scaled, standardisation
 from gbcd.solvers import solve
@@ -40,7 +40,10 @@ from gbcd.validation import group_labels, positive_integer
 
 
 class GBCDRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Exact Gaussian process regression by greedy block coordinate descent.
+    """Exact Gaussian process regression: a coarse block of columns, then preconditioned, conjugate full-vector steps.
+
+    It converges globally, as the paper's greedy block coordinate descent does, and its choice of the coarse block is
+    greedy: see `gbcd.solve`.
 
     Outputs are standardised per column (a constant column is left out of the likelihood and predicted as
     its value, exactly). One gamma (one for each input with ARD), one noise and one active set serve all of them; only

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pipelines.errors import UsageError
 from pose.files import is_pipe_or_device
-from pose.video.reader import STILL_SUFFIXES, holds_stills, is_video, list_stills
+from pose.video.stills import STILL_SUFFIXES, holds_stills, list_stills
+from pose.video.video_file import is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
 NO_FILE = "is a pipe or a device, save it as a file first"

@@ -15,10 +15,12 @@ from pipelines.prediction.scene import Scene
 from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
 from pipelines.progress import Reporter
 from pose.body.camera import Camera
-from pose.body.drawing import overlay_frame
+from pose.drawing.overlay import overlay_frame
 from pose.errors import DataError
 from pose.series.pose_series import PoseSeries
-from pose.video.reader import Image, VideoFrame, probe
+from pose.types import Image
+from pose.video.frame import VideoFrame
+from pose.video.reader import probe
 from pose.video.writer import VideoWriter
 
 _RATE = 60.0  # of the overlay where the video tells none

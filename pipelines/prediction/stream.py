@@ -17,8 +17,8 @@ from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
 from pose import EmptySilhouetteError
 from pose.errors import DataError
 from pose.series.pose_series import Quality
-from pose.silhouette.gaussian_background import Silhouette
-from pose.video.reader import VideoFrame
+from pose.silhouette.masks import Silhouette
+from pose.video.frame import VideoFrame
 
 BATCH = 64
 """Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame, so

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.selection import ActiveSet, Selection
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
@@ -103,7 +104,7 @@ def block_descent(
     system, Y = problem.system, problem.Y
     alpha = np.zeros_like(Y) if start is None else start
     G = -Y if start is None else system.residual(alpha, Y)
-    exact_norm = norm = system.gradient_norm(G)
+    exact_norm = norm = infinity_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
     while not (exact and norm <= problem.tol):
@@ -113,14 +114,14 @@ def block_descent(
             running, G = G, system.residual(alpha, Y)
             run.count_columns(system.n)
             refresh_at = run.work.columns_used + REFRESH_PASSES * system.n
-            drift = system.gradient_norm(G - running)
-            before, exact_norm = exact_norm, system.gradient_norm(G)
+            drift = infinity_norm(G - running)
+            before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
             stuck = drift > STUCK_DRIFT * exact_norm and exact_norm > STUCK_GAIN * before
             if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:
-            system.keep_whole()
+            system.keep("whole")
         chosen = selection.select(system, G, m, rng)
         B = chosen.indices
         step = solve_block(_block(system, chosen), G[B]) if chosen.step is None else chosen.step
@@ -131,14 +132,15 @@ def block_descent(
     return alpha, G
 
 
-def _block(system: KernelSystem, chosen: ActiveSet) -> Float64Array:
+def _block(system: LinearSystem, chosen: ActiveSet) -> Float64Array:
     """Return Kbar_BB, from values the selection has computed where their rounding is small beside the noise."""
     B, known = chosen.indices, chosen.known
-    if known is None or 2 * np.sqrt(len(B)) * system.tile_error > MAX_BLOCK_ROUNDING * system.noise:
-        return system.block(B, B)
-    order = np.argsort(known.rows)
-    at = order[np.searchsorted(known.rows, B, sorter=order)]
-    values: Float64Array = known.values[at].astype(np.float64)
-    values = (values + values.T) / 2
+    if known is None or 2 * np.sqrt(len(B)) * system.precision.tile_error > MAX_BLOCK_ROUNDING * system.noise:
+        values = system.block(B, B, exact=True).astype(np.float64, copy=False)
+    else:
+        order = np.argsort(known.rows)
+        at = order[np.searchsorted(known.rows, B, sorter=order)]
+        values = known.values[at].astype(np.float64)
+        values = (values + values.T) / 2
     values.flat[:: len(B) + 1] += system.noise
     return values

@@ -41,7 +41,7 @@ def _reason(solver: str, problem: Problem, limits: Limits, work: Work) -> str:
     system = problem.system
     if work.seconds >= limits.max_time:
         reason = f"the time of {limits.max_time:.3g} s ran out"
-        if system.noise < HARD_NOISE * float(system.diag().max()):
+        if system.noise < HARD_NOISE * float(system.diagonal().max()):
             advice = _advice_to_factor(solver, system.n)
             return f"{reason}; the noise {system.noise:.3g} makes it hard: try {advice}a larger one"
         return reason

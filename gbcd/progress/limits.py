@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbcd.progress.trace import Callback
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Work:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Work:
         Columns of Kbar that were multiplied with, whether they were evaluated or read.
     """
 
-    def __init__(self, system: KernelSystem) -> None:
+    def __init__(self, system: LinearSystem) -> None:
         self.columns_used = 0.0
         self._system = system
         self._started = time.perf_counter()

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.linalg.norms import infinity_norm
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 MAX_UNIT_EXPONENT = 1000
@@ -28,7 +29,7 @@ class Problem:
 
     Attributes
     ----------
-    system : KernelSystem
+    system : LinearSystem
         Kbar.
     Y : array (n, q)
         The right-hand side.
@@ -42,7 +43,7 @@ class Problem:
         f(alpha_0), in the solver's units.
     """
 
-    system: KernelSystem
+    system: LinearSystem
     Y: Float64Array
     tol: float
     unit: float = 1.0
@@ -50,7 +51,7 @@ class Problem:
     start_objective: float = 0.0
 
     @classmethod
-    def in_own_units(cls, system: KernelSystem, Y: Float64Array, tol: float) -> Problem:
+    def in_own_units(cls, system: LinearSystem, Y: Float64Array, tol: float) -> Problem:
         """Return the problem of the caller's Y (n, q) and tolerance, scaled."""
         unit = power_of_two_above(Y)
         return cls(system, Y / unit, tol / unit, unit)
@@ -81,7 +82,7 @@ class Problem:
 
     def is_solved_by(self, gradient: Float64Array) -> bool:
         """Whether coefficients of this exact gradient (n, q) are within the tolerance."""
-        return self.system.gradient_norm(gradient) <= self.tol
+        return infinity_norm(gradient) <= self.tol
 
     def coefficients(self, alpha: Float64Array) -> Float64Array:
         """Return the caller's coefficients (n, q): the start included, in the caller's units."""

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.progress.convergence_warning import convergence_warning
 from gbcd.progress.limits import Limits, Work
 from gbcd.progress.problem import Problem
 from gbcd.progress.result import Solution, SolveResult
 from gbcd.progress.saved_coefficients import SavedCoefficients
 from gbcd.progress.trace import TraceEntry
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array, IntArray
 
 
@@ -26,7 +27,7 @@ class SolveRun:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     Y : array (n, q)
     tol : float
     limits : Limits
@@ -47,7 +48,7 @@ class SolveRun:
 
     def __init__(
         self,
-        system: KernelSystem,
+        system: LinearSystem,
         Y: Float64Array,
         tol: float,
         limits: Limits | None = None,
@@ -96,7 +97,7 @@ class SolveRun:
             B, for block solvers.
         """
         problem, callback = self.problem, self._limits.callback
-        norm = problem.system.gradient_norm(G)
+        norm = infinity_norm(G)
         entry = TraceEntry(
             iteration=len(self.trace) + 1,
             seconds=self.work.seconds,
@@ -140,7 +141,7 @@ class SolveRun:
                 f"{problem.system.noise:.3g}. Divide Y first."
             )
         converged = problem.is_solved_by(solution.gradient)
-        norm = problem.system.gradient_norm(solution.gradient) * problem.unit
+        norm = infinity_norm(solution.gradient) * problem.unit
         if converged and self._saved is not None:
             self._saved.remove()
         if not converged:

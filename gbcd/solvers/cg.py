@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.solvers.column_factor import MAX_DRAWN_PIVOTS, ColumnFactor
 from gbcd.solvers.preconditioner import Preconditioner
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 STALLED = 0.5
@@ -60,13 +61,13 @@ class PreconditionedConjugateGradients:
         while factor.rank < wanted and _has_room(system, factor) and factor.grow(MAX_DRAWN_PIVOTS):
             pass
         preconditioner = Preconditioner(factor, system.noise)
-        system.keep_half(reserved=preconditioner.bytes)
+        system.keep("half", reserved=preconditioner.bytes)
         return _conjugate_gradients(run, preconditioner.solve)
 
 
-def _has_room(system: KernelSystem, factor: ColumnFactor) -> bool:
+def _has_room(system: LinearSystem, factor: ColumnFactor) -> bool:
     """Whether the memory budget holds the columns of another draw."""
-    return factor.bytes + system.dtype.itemsize * MAX_DRAWN_PIVOTS * system.n <= system.room
+    return factor.bytes + system.dtype.itemsize * MAX_DRAWN_PIVOTS * system.n <= system.storage.room
 
 
 def _conjugate_gradients(run: SolveRun, precondition: Precondition) -> Solution:
@@ -75,13 +76,13 @@ def _conjugate_gradients(run: SolveRun, precondition: Precondition) -> Solution:
     system, Y = problem.system, problem.Y
     alpha = np.zeros_like(Y)
     G = -Y
-    norm = system.gradient_norm(G)
+    norm = infinity_norm(G)
     while norm > problem.tol and not run.exhausted:
         _descend(run, alpha, G, precondition)
         before = norm
         G = system.residual(alpha, Y)
         run.count_columns(system.n)
-        norm = system.gradient_norm(G)
+        norm = infinity_norm(G)
         if norm > STALLED * before and not system.raise_precision():
             break
     return Solution(alpha, G)

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import scipy.linalg
 
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
+from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 STALLED = 0.5
@@ -33,7 +34,7 @@ class CholeskyFactor:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
         8 n^2 bytes (float64) or 4 n^2 (float32) are allocated, whatever its memory budget; nothing else of that size.
     dtype : float32 or float64
         float32 solutions are to be refined, and no base for variances, small differences of large numbers: on 4,000
@@ -47,7 +48,7 @@ class CholeskyFactor:
         If the factor does not fit the memory now available; nothing has been allocated then.
     """
 
-    def __init__(self, system: KernelSystem, dtype: npt.DTypeLike = np.float64) -> None:
+    def __init__(self, system: LinearSystem, dtype: npt.DTypeLike = np.float64) -> None:
         precision = np.dtype(dtype)
         needed, available = system.n**2 * precision.itemsize, available_memory()
         if available is not None and needed > available:
@@ -93,7 +94,7 @@ class Cholesky:
     float64_rows: int = 2000
     name: ClassVar[str] = "cholesky"
 
-    def first_dtype(self, system: KernelSystem) -> np.dtype[np.floating]:
+    def first_dtype(self, system: LinearSystem) -> np.dtype[np.floating]:
         """Return the precision in which the system is factored first."""
         return np.dtype(np.float32 if system.dtype == np.float32 and system.n > self.float64_rows else np.float64)
 
@@ -133,7 +134,7 @@ def _refine(
 ) -> tuple[Float64Array, Float64Array]:
     """Take steps -factor^{-1} G, G the float64 residual, to the tolerance or until one does not halve its norm."""
     problem = run.problem
-    norm = problem.system.gradient_norm(G)
+    norm = infinity_norm(G)
     while True:
         moved = alpha - factor.solve(G)
         residual = problem.system.residual(moved, problem.Y)

@@ -7,7 +7,7 @@ import numpy as np
 from gbcd.solvers.column_factor import MAX_DRAWN_PIVOTS, MIN_DRAWN_PIVOTS, MIN_FACTOR_BYTES, ColumnFactor
 from gbcd.solvers.cost_model import CostModel
 from gbcd.solvers.plan import Plan, plan_steps
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 GRAM_BYTES = 8
 """Bytes of a value of the Gram matrix L' L, which is in float64 until it is factored."""
@@ -17,14 +17,14 @@ BUDGET_BYTES_PER_DRAWN_VALUE = 20
 
 
 def grow_coarse_block(
-    model: CostModel, system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float
+    model: CostModel, system: LinearSystem, factor: ColumnFactor, n_outputs: int, limit: float
 ) -> Plan:
     """Add pivots to the factor while what they are forecast to save is more than what they cost.
 
     Parameters
     ----------
     model : CostModel
-    system : KernelSystem
+    system : LinearSystem
     factor : ColumnFactor
     n_outputs : int
     limit : float
@@ -47,13 +47,13 @@ def grow_coarse_block(
 class _Growth:
     """The factor while it grows, and what it has left of K at each rank."""
 
-    def __init__(self, model: CostModel, system: KernelSystem, factor: ColumnFactor, n_outputs: int) -> None:
+    def __init__(self, model: CostModel, system: LinearSystem, factor: ColumnFactor, n_outputs: int) -> None:
         self._model = model
         self._system = system
         self._factor = factor
         self._n_outputs = n_outputs
         self._traces = {0: factor.trace}
-        self._room = max(system.room, MIN_FACTOR_BYTES)
+        self._room = max(system.storage.room, MIN_FACTOR_BYTES)
         draws = int(np.clip(self._room / (BUDGET_BYTES_PER_DRAWN_VALUE * system.n), MIN_DRAWN_PIVOTS, MAX_DRAWN_PIVOTS))
         self._draws = draws
         self.draws = min(draws, system.n)

@@ -139,7 +139,7 @@ class PreparedDescent:
     def _steps(self, factor: ColumnFactor) -> tuple[Float64Array, Float64Array]:
         """Take full-vector steps, until they have taken far longer than forecast at most."""
         system, plan, model = self._run.problem.system, self._plan, self._solver.cost_model
-        system.keep_half(plan.reserved if plan.keep else system.room, plan.coded)
+        system.keep("half", plan.reserved if plan.keep else system.storage.room, plan.coded)
         preconditioner = Preconditioner(factor, system.noise)
         most = max(model.max_steps_over_forecast * plan.steps, model.min_steps)
         kept = window(system, self._run.problem.Y.shape[1])
@@ -153,7 +153,7 @@ class PreparedDescent:
         """
         run = self._run
         if self._factor_is_quicker():
-            run.problem.system.keep_nothing()
+            run.problem.system.keep("nothing")
             try:
                 solution = self._solver.direct.solve(run)
             except (NotPositiveDefiniteError, MemoryError):

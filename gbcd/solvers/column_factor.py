@@ -15,7 +15,7 @@ import numpy as np
 from gbcd.linalg.blas import divide
 from gbcd.system.coded_array import CodedArray
 from gbcd.system.kept_tiles import CODED
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 
@@ -92,7 +92,7 @@ class ColumnFactor:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     rng : numpy.random.Generator
 
     Attributes
@@ -104,10 +104,10 @@ class ColumnFactor:
         Whether `grow` has found nothing left to add.
     """
 
-    def __init__(self, system: KernelSystem, rng: np.random.Generator) -> None:
+    def __init__(self, system: LinearSystem, rng: np.random.Generator) -> None:
         self.rank = 0
         self.exhausted = False
-        self.schur: Float64Array = system.kernel_diag().copy()
+        self.schur: Float64Array = system.diagonal(noise=False).copy()
         self._system = system
         self._dtype = system.dtype
         self._rng = rng
@@ -117,7 +117,7 @@ class ColumnFactor:
         scale = spread * system.n / self._root_noise**2
         self._floor = max(
             scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2,
-            MIN_PIVOT_ERRORS * system.tile_error,
+            MIN_PIVOT_ERRORS * system.precision.tile_error,
         )
         self._coded_floor = scale * (CODED_COLUMN_ERROR / MAX_CODED_COLUMN_ROUNDING) ** 2
         self._pieces = spans(system.n, PIECE_ROWS)
@@ -257,7 +257,7 @@ class ColumnFactor:
 
     def _accept(self, drawn: IntArray) -> tuple[IntArray, Float64Array]:
         """Return the draws that sequential sampling would have taken, and the Cholesky factor of their Schur block."""
-        schur = self._system.panel(drawn, drawn).astype(np.float64)
+        schur = self._system.block(drawn, drawn).astype(np.float64)
         for rows in self.rows(drawn):
             schur -= rows @ rows.T
         allowed = self.schur[drawn] * self._rng.random(len(drawn))
@@ -277,7 +277,7 @@ class ColumnFactor:
         return drawn[taken], np.tril(factor[taken][:, : len(taken)])
 
     def _append(self, pivots: IntArray, corner: Float64Array) -> None:
-        columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(self._dtype, copy=False)
+        columns = self._system.columns(pivots).astype(self._dtype, copy=False)
         earlier = [rows.T.copy() for rows in self.rows(pivots)]
         lower = corner.astype(self._dtype)
 

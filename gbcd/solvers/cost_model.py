@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbcd.solvers.column_factor import forecast_norm_left
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 
 class ByPrecision(NamedTuple):
@@ -166,7 +166,7 @@ class CostModel:
             few = 1 + np.log(self.error_reduction) / np.log(4 / max(delta, self.min_norm_left))
         return float(min(many, few))
 
-    def block_seconds(self, system: KernelSystem, n_outputs: int) -> float:
+    def block_seconds(self, system: LinearSystem, n_outputs: int) -> float:
         """Forecast what greedy blocks take."""
         n, d = system.X.shape
         passes = self.block_passes * np.sqrt(n / self.block_passes_rows)
@@ -177,10 +177,10 @@ class CostModel:
         )
         return float(float(n) ** 2 * (passes * seconds_per_value))
 
-    def cholesky_seconds(self, system: KernelSystem, factor_dtype: np.dtype[Any]) -> float:
+    def cholesky_seconds(self, system: LinearSystem, factor_dtype: np.dtype[Any]) -> float:
         """Forecast what the direct solver takes; infinite where a factor of this type exceeds the memory budget."""
         n, d = system.X.shape
-        if factor_dtype.itemsize * n**2 > system.memory_budget:
+        if factor_dtype.itemsize * n**2 > system.storage.budget:
             return float(np.inf)
         evaluation = self.evaluation_seconds_per_value(d, np.dtype(np.float64))
         factorization = self.factor_seconds_per_row_cubed.of(factor_dtype) * float(n) ** 3

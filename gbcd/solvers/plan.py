@@ -9,7 +9,7 @@ import numpy as np
 
 from gbcd.solvers.cost_model import CostModel
 from gbcd.system.kept_tiles import CODED, half_bytes
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 MAX_WINDOW = 20
 """Earlier directions that a step is kept conjugate to, at most."""
@@ -64,21 +64,21 @@ class _Way(NamedTuple):
     coded: bool
 
 
-def window(system: KernelSystem, n_outputs: int) -> int:
+def window(system: LinearSystem, n_outputs: int) -> int:
     """Return how many earlier directions to keep: 20, fewer where they would take a good part of the budget."""
-    affordable = int(WINDOW_SHARE * system.room / (DIRECTION_BYTES * system.n * n_outputs))
+    affordable = int(WINDOW_SHARE * system.storage.room / (DIRECTION_BYTES * system.n * n_outputs))
     return max(MIN_WINDOW, min(affordable, MAX_WINDOW))
 
 
 def plan_steps(
-    model: CostModel, system: KernelSystem, rank: int, trace: float, n_outputs: int, value_bytes: int = CODED.itemsize
+    model: CostModel, system: LinearSystem, rank: int, trace: float, n_outputs: int, value_bytes: int = CODED.itemsize
 ) -> Plan:
     """Forecast the cost of full-vector steps with a preconditioner of this rank, and choose what to keep of K.
 
     Parameters
     ----------
     model : CostModel
-    system : KernelSystem
+    system : LinearSystem
     rank : int
     trace : float
         Mean of the Schur diagonal that the preconditioner leaves.
@@ -93,7 +93,7 @@ def plan_steps(
     steps = model.forecast_steps(n, rank, trace / system.noise)
     if q >= model.many_outputs:
         steps *= model.shared_steps
-    room = max(system.room - reserved, 0)
+    room = max(system.storage.room - reserved, 0)
     nothing_kept, *kept = _ways(model, system, steps, _seconds_beside_values(model, n, rank, q), room)
     best = min(nothing_kept, *kept)
     needed = np.clip(model.saving_per_gib * best.kept_bytes / 2**30, model.min_saving, model.max_saving)
@@ -112,7 +112,7 @@ def _seconds_beside_values(model: CostModel, n: int, rank: int, n_outputs: int) 
     return n**2 * model.multiply_seconds_per_value_and_output * further + n * rank * per_value_of_factor
 
 
-def _ways(model: CostModel, system: KernelSystem, steps: float, beside: float, room: float) -> list[_Way]:
+def _ways(model: CostModel, system: LinearSystem, steps: float, beside: float, room: float) -> list[_Way]:
     """Return the way that keeps nothing, then those that keep of K what fits: as numbers, and as codes if allowed.
 
     `beside` are the seconds of a step for all but getting the kernel values, `room` the bytes there are for K.
@@ -130,8 +130,8 @@ def _ways(model: CostModel, system: KernelSystem, steps: float, beside: float, r
         _Way(steps * (n**2 * evaluate + beside), steps, 0.0, coded=False),
         keeping(half_bytes(n, system.dtype), read, steps, 0.0, coded=False),
     ]
-    if system.allows_codes:
-        longer = (1 + model.coded_extra_steps * system.code_rounding) * steps
+    if system.precision.allows_codes:
+        longer = (1 + model.coded_extra_steps * system.precision.code_rounding) * steps
         restart = n**2 * model.restart_evaluations_per_value * evaluate
         ways.append(keeping(half_bytes(n, CODED), model.read_code_seconds_per_value, longer, restart, coded=True))
     return ways

@@ -24,7 +24,7 @@ from gbcd.solvers.cg import ConjugateGradients, PreconditionedConjugateGradients
 from gbcd.solvers.cholesky import Cholesky
 from gbcd.solvers.coarse_descent import CoarseDescent
 from gbcd.solvers.solver import Solver
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.validation import as_outputs, positive_integer, positive_number
 
@@ -115,7 +115,7 @@ def check_options(
 
 
 def solve(
-    system: KernelSystem,
+    system: LinearSystem,
     Y: npt.ArrayLike,
     solver: str | Solver = "gbcd",
     tol: float = 1e-4,
@@ -137,7 +137,7 @@ def solve(
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     Y : array (n,) or (n, q)
     solver : str or Solver
         "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and

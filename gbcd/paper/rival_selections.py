@@ -1,4 +1,4 @@
-"""Selections that look at the gradient alone, or at nothing: the rivals greedy selection is measured against."""
+"""BCDC, BCDG and SMO's pairs: selections by the gradient alone, or by nothing, which the paper compares greedy ones with."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from gbcd.compiling import IN_ORDER
 from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE
 from gbcd.progress.result import Solution
@@ -78,7 +79,7 @@ def _violating_pair(G: Float64Array, weights: Float64Array, work: Float64Array) 
     return steepest, int(work.argmin())
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array) -> None:
     """out_i = |g_i|^2 weight_i."""
     out[:] = 0.0
@@ -89,7 +90,7 @@ def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array)
         out[i] *= weights[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _products(G: Float64Array, index: int, out: Float64Array) -> None:
     """out_i = g_i . g_index."""
     out[:] = 0.0
@@ -99,7 +100,7 @@ def _products(G: Float64Array, index: int, out: Float64Array) -> None:
             out[i] += row[i] * reference
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _move(
     G: Float64Array, alpha: Float64Array, columns: FloatArray, pair: IntArray, diag: Float64Array, noise: float
 ) -> None:

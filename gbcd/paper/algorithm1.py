@@ -22,7 +22,7 @@ REFRESH_PASSES = 10.0
 """Passes over Kbar after which the float64 residual replaces the running gradient, converged or not."""
 
 FIRST_JITTER = 1e-14
-"""What is first added to the diagonal of a block that rounding leaves indefinite, over its mean; then ten times more."""
+"""What is first added to the diagonal of a block that rounding leaves indefinite, over its mean."""
 
 MIN_COLUMNS_TO_KEEP_K = 32
 """Input columns from which K is kept whole, if it fits: a value then takes longer to evaluate than to store and read.

@@ -1,4 +1,4 @@
-"""BCDC, BCDG and SMO's pairs: selections by the gradient alone, or by nothing, which the paper compares greedy ones with."""
+"""BCDC, BCDG and the pairs of SMO: the selections that the paper compares its greedy one with."""
 
 from __future__ import annotations
 

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
+from pipelines.features.histograms import describe, new_histosc
 from pipelines.features.tree_features import Samples, extract
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
-from pipelines.training.train import FRAMES_PER_SECOND, describe, new_histosc
+from pipelines.settings import Config
+from pipelines.training.train import FRAMES_PER_SECOND
 from pose import HistoSC
 from pose.files import atomic_path
 

@@ -21,8 +21,8 @@ from pipelines.data.picture_check import (
     save_overlay,
 )
 from pipelines.features.silhouettes import fit_background
-from pipelines.model.settings import Config
 from pipelines.progress import Reporter
+from pipelines.settings import Config
 from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.humaneva import HumanEva, Labels, Sequence

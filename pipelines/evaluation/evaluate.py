@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.features.histograms import describe
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.pose_model import PoseModel, Poses
+from pipelines.model.error_bars import half_width
+from pipelines.model.pose_model import PoseModel
 from pipelines.progress import Reporter
-from pipelines.training.calibration import half_width
-from pipelines.training.train import describe
+from pipelines.types import Poses
 from pose.body.skeleton import Skeleton
 from pose.humaneva.splits import OFFICIAL, evaluated_partition
 from pose.series.metrics import PoseErrors

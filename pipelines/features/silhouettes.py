@@ -12,7 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.model.settings import Config
+from pipelines.settings import Config
+from pipelines.types import Mask
 from pose import GaussianBackground
 from pose.errors import DataError
 from pose.files import atomic_path
@@ -22,7 +23,6 @@ from pose.humaneva.background_cache import cache_name, read_background, write_ba
 from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
 from pose.video.reader import Image, VideoFrame, read_frames, read_masks
 
-Mask = NDArray[np.uint8]
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3
 #: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about

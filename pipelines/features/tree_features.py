@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
 from pipelines.features.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
-from pipelines.model.settings import Config
 from pipelines.progress import Reporter
+from pipelines.settings import Config
 from pose import EmptySilhouetteError, trace_edges
 from pose.body.skeleton import root_relative
 from pose.descriptor.histosc import Image

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from pipelines.features.tree_features import Samples
-from pipelines.model.pose_model import Histograms
-from pipelines.model.settings import DataConfig
+from pipelines.settings import DataConfig
+from pipelines.types import Histograms
 from pose.errors import DataError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from pipelines.errors import UsageError
 from pipelines.features.silhouettes import is_too_large, warn_of_coverage
 from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.frames import FrameRange
 from pipelines.prediction.journal import Journal
+from pipelines.prediction.outcomes import VideoOutcome
 from pipelines.prediction.overlay import write_overlay
 from pipelines.prediction.results import Outputs, describe_run, kept_results, write_results
-from pipelines.prediction.scene import Scene
-from pipelines.prediction.stream import stream
 from pipelines.progress import Reporter
+from pipelines.streaming.frames import FrameRange
+from pipelines.streaming.scene import Scene
+from pipelines.streaming.stream import stream
 from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.export import metadata_path, read_hdf5
@@ -30,33 +31,6 @@ from pose.series.bone_lengths_file import bone_names
 from pose.series.pose_series import PoseSeries, Quality
 from pose.series.smoothing import smooth
 from pose.video.reader import probe
-
-
-@dataclass(frozen=True)
-class Report:
-    """What became of one video.
-
-    Parameters
-    ----------
-    video : Path
-    state : str
-        ``"done"``, ``"kept"`` (finished results of the same run were there) or ``"failed"``.
-    n_frames, n_found : int
-        Frames, and those with a person.
-    flags : dict of str to int
-        Frames with each `Quality` flag that occurs.
-    seconds : float
-    fault : str
-        Why it failed.
-    """
-
-    video: Path
-    state: Literal["done", "kept", "failed"]
-    n_frames: int = 0
-    n_found: int = 0
-    flags: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +71,7 @@ def predict_videos(
     overlay: bool = False,
     overwrite: bool = False,
     sources: Sequence[Path] = (),
-) -> list[Report]:
+) -> list[VideoOutcome]:
     """Predict every video; one that fails does not stop the others.
 
     Parameters
@@ -132,7 +106,7 @@ def predict_videos(
 
     Returns
     -------
-    list of Report
+    list of VideoOutcome
         One a video; the reporter was told each fault at once.
 
     Raises
@@ -222,7 +196,7 @@ def _is_own(video: Path, outputs: Outputs, request: _Request) -> bool:
     return kept_results(outputs, run, csv_may_lack=True) is not None
 
 
-def _attempt(video: Path, outputs: Outputs, request: _Request) -> Report:
+def _attempt(video: Path, outputs: Outputs, request: _Request) -> VideoOutcome:
     began = time.monotonic()
     try:
         state, series = _predict(video, outputs, request)
@@ -233,9 +207,9 @@ def _attempt(video: Path, outputs: Outputs, request: _Request) -> Report:
     else:
         found = int(series.found.sum())
         seconds = time.monotonic() - began
-        return Report(video, state, len(series.frame), found, _count_flags(series), seconds)
+        return VideoOutcome(video, state, len(series.frame), found, _count_flags(series), seconds)
     request.reporter.fault(fault)
-    return Report(video, "failed", seconds=time.monotonic() - began, fault=fault)
+    return VideoOutcome(video, "failed", seconds=time.monotonic() - began, fault=fault)
 
 
 def _count_flags(series: PoseSeries) -> dict[str, int]:

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.prediction.stream import BATCH, FramePose
+from pipelines.streaming.stream import BATCH, FramePose
 from pose.errors import DataError
 
 if sys.platform != "win32":  # there two runs on one output are not told apart

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.frames import FrameRange
-from pipelines.prediction.scene import Scene
-from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
 from pipelines.progress import Reporter
+from pipelines.streaming.frames import FrameRange
+from pipelines.streaming.scene import Scene
+from pipelines.streaming.workers import n_cores, ordered_map, worker_pool
 from pose.body.camera import Camera
 from pose.body.drawing import overlay_frame
 from pose.errors import DataError

@@ -9,8 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pipelines.digest import digest
 from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.inputs import OVERLAY_ENDING, digest
+from pipelines.prediction.inputs import OVERLAY_ENDING
 from pose.errors import DataError
 from pose.export import metadata_path, read_hdf5, write_csv, write_csv_metadata, write_hdf5
 from pose.files import atomic_path

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.progress import ConsoleReporter
+from pipelines.terminal.console_reporter import ConsoleReporter
 
 # Progress and notes go to the error stream, so that the output can be piped.
 notes = Console(stderr=True)

@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
-from pipelines.features.tree_features import N_WORKERS, Samples, extract
+from pipelines.features.histograms import describe, new_histosc
+from pipelines.features.tree_features import Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.pose_model import Histograms, PoseModel, Poses
-from pipelines.model.settings import Config
+from pipelines.model.error_bars import Calibration
+from pipelines.model.pose_model import PoseModel
 from pipelines.progress import Reporter
-from pipelines.training.calibration import BLOCK_SECONDS, Calibration, calibrate
+from pipelines.settings import Config
+from pipelines.training.calibration import BLOCK_SECONDS, calibrate
+from pipelines.types import Histograms, Poses
 from pose import HistoSC
 from pose.body.skeleton import HUMANEVA_15
 
@@ -215,27 +218,3 @@ class _Training:
             "n_regressors": len(mpgp.coef_),
             "seconds": self.seconds,
         }
-
-
-def new_histosc(config: Config) -> HistoSC:
-    """The descriptor of the settings, without words yet."""
-    settings = config.descriptor
-    return HistoSC(
-        settings.n_points,
-        settings.n_words,
-        random_state=config.random_state,
-        n_jobs=N_WORKERS,
-        assignment=settings.assignment,
-        hellinger=settings.hellinger,
-        rotation=settings.rotation,
-    )
-
-
-def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:
-    """HistoSC histograms (n, words) of samples, with progress."""
-    chunk = 500
-    rows = []
-    for start in range(0, len(samples), chunk):
-        rows.append(histosc.transform(samples.images(slice(start, start + chunk))))
-        reporter.progress(f"histograms of {what}", min(start + chunk, len(samples)), len(samples))
-    return np.concatenate(rows)

@@ -24,8 +24,8 @@ from pipelines.bench.studies.temporal import cameras_of
 from pipelines.errors import UsageError
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.settings import Config, DataConfig
 from pipelines.progress import Silent
+from pipelines.settings import Config, DataConfig
 from pipelines.training.train import FRAMES_PER_SECOND
 from pose import HistoSC
 from pose.body.camera import Camera

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from pipelines.errors import UsageError
+from pipelines.features.histograms import describe
 from pipelines.features.tree_features import Samples, extract
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
-from pipelines.training.train import FRAMES_PER_SECOND, describe, train
+from pipelines.settings import Config
+from pipelines.training.train import FRAMES_PER_SECOND, train
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError

@@ -12,8 +12,8 @@ from pipelines.bench.study import Study
 from pipelines.bench.tables.rows import PASSES, PEAK, TIME
 from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.errors import UsageError
-from pipelines.model.settings import Config, load_config
 from pipelines.progress import Reporter
+from pipelines.settings import Config, load_config
 from pose.humaneva.splits import evaluated_partition
 
 DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (

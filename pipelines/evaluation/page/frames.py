@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipelines.evaluation.evaluate import Evaluation
 from pipelines.evaluation.page.svg import drawing, element, path
-from pipelines.evaluation.report import front_view
+from pipelines.evaluation.picture import front_view
 
 FloatArray = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import pytest
 from films import scene, walk, write_film
 
 from gbcd import GBCDRegressor
+from pipelines.digest import digest
 from pipelines.errors import UsageError
 from pipelines.model.pose_model import PoseModel
 from pipelines.prediction import FrameRange, choose_scene, predict_videos
-from pipelines.prediction.inputs import digest
 from pipelines.progress import Silent
 from pose.errors import DataError
 from pose.export import read_series

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from pipelines.digest import digest
 from pipelines.errors import UsageError
 from pipelines.features.silhouettes import fit_background, fit_frames
-from pipelines.model.settings import Config
-from pipelines.prediction.inputs import NO_FILE, digest
+from pipelines.prediction.inputs import NO_FILE
+from pipelines.settings import Config
 from pose.errors import DataError
 from pose.files import is_pipe_or_device
 from pose.silhouette.gaussian_background import Silhouette, examine_mask

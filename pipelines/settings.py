@@ -103,12 +103,6 @@ class GPConfig(_Section):
         return name
 
 
-#: What a model file says nothing about was so before the setting came.
-BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {
-    "descriptor": {"assignment": "hard", "hellinger": False, "rotation": "absolute"}
-}
-
-
 class MPGPConfig(_Section):
     """The matching-pursuit sparse Gaussian process that the exact one is compared with."""
 

@@ -20,7 +20,8 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import Labels, Sequence
 from pose.silhouette.other_backgrounds import BackgroundModel
-from pose.video.reader import Image, read_frames
+from pose.types import Image
+from pose.video.reader import read_frames
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

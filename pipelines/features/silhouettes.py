@@ -21,7 +21,8 @@ from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
 from pose.humaneva.background_cache import cache_name, read_background, write_background
 from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
-from pose.video.reader import Image, VideoFrame, read_frames, read_masks
+from pose.types import Image
+from pose.video.reader import VideoFrame, read_frames, read_masks
 
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3

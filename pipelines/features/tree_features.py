@@ -20,11 +20,11 @@ from pipelines.progress import Reporter
 from pipelines.settings import Config
 from pose import EmptySilhouetteError, trace_edges
 from pose.body.skeleton import root_relative
-from pose.descriptor.histosc import Image
 from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
+from pose.types import ShapeLike
 
 N_WORKERS = 2  # decoding, numba and OpenCV all release the interpreter lock
 _CACHE_VERSION = 2  # raise it when the silhouettes or edges of the same input change
@@ -75,7 +75,7 @@ class Samples:
         """Names of the arrays with a row a sample."""
         return [*_COLUMNS, *(["tangents"] if self.tangents is not None else [])]
 
-    def images(self, rows: slice = slice(None)) -> list[Image]:
+    def images(self, rows: slice = slice(None)) -> list[ShapeLike]:
         """The edge points of some samples as HistoSC takes them, with their tangents if there are any."""
         if self.tangents is None:
             return list(self.edges[rows])

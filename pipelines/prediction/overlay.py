@@ -18,7 +18,8 @@ from pose.body.camera import Camera
 from pose.body.drawing import overlay_frame
 from pose.errors import DataError
 from pose.series.pose_series import PoseSeries
-from pose.video.reader import Image, VideoFrame, probe
+from pose.types import Image
+from pose.video.reader import VideoFrame, probe
 from pose.video.writer import VideoWriter
 
 _RATE = 60.0  # of the overlay where the video tells none

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import Skeleton
 from pose.series.pose_series import quality_words
+from pose.types import FloatArray, Image, Mask
 
-Image = NDArray[np.uint8]
-FloatArray = NDArray[np.float64]
 Colour = tuple[int, int, int]
 
 #: Blue, green, red; told apart by colour-blind eyes too.
@@ -28,7 +26,7 @@ _NEAREST = 500.0  # mm that a fitted pose stays in front of the camera
 _SPREAD = 0.3  # opacity of standard deviations
 
 
-def draw_contour(image: Image, mask: NDArray[np.uint8]) -> None:
+def draw_contour(image: Image, mask: Mask) -> None:
     """Draw the outlines of a mask, inner ones too, into `image`."""
     contours, _ = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     cv2.drawContours(image, contours, -1, CONTOUR_COLOUR, 2, cv2.LINE_AA)
@@ -49,7 +47,7 @@ def draw_skeleton(image: Image, pixels: FloatArray, skeleton: Skeleton, thicknes
         cv2.circle(image, tuple(points[joint]), radius, colour, -1, cv2.LINE_AA, _SUBPIXEL_BITS)
 
 
-def fit_to_silhouette(pose: FloatArray, mask: NDArray[np.uint8]) -> FloatArray:
+def fit_to_silhouette(pose: FloatArray, mask: Mask) -> FloatArray:
     """Pixels (J, 2) of a root-relative pose in camera axes, scaled and moved onto the silhouette.
 
     Without the person's depth a scaled orthographic view is all that can be drawn: the pose's height, soles included,
@@ -65,7 +63,7 @@ def fit_to_silhouette(pose: FloatArray, mask: NDArray[np.uint8]) -> FloatArray:
     return np.stack([x, y], axis=1)
 
 
-def fit_through_camera(pose: FloatArray, mask: NDArray[np.uint8], camera: Camera) -> FloatArray:
+def fit_through_camera(pose: FloatArray, mask: Mask, camera: Camera) -> FloatArray:
     """Pixels (J, 2) of a root-relative pose in camera axes, where a calibrated camera would see it.
 
     The silhouette tells where it stands: at the distance at which its height, soles included, is that of the mask, and
@@ -171,7 +169,7 @@ def _write_quality(image: Image, flags: int) -> None:
 
 def overlay_frame(
     image: Image,
-    mask: NDArray[np.uint8] | None,
+    mask: Mask | None,
     pose: FloatArray | None,
     skeleton: Skeleton,
     axes: str,
@@ -232,7 +230,7 @@ def overlay_frame(
     return np.concatenate([picture, *panels], axis=1)
 
 
-def _onto_picture(pose: FloatArray, mask: NDArray[np.uint8], axes: str, camera: Camera | None) -> FloatArray | None:
+def _onto_picture(pose: FloatArray, mask: Mask, axes: str, camera: Camera | None) -> FloatArray | None:
     """Pixels of the joints, or None where nothing tells how the camera sees them."""
     if camera is not None:
         return fit_through_camera(pose if axes == "camera" else camera.rotate_to_camera(pose), mask, camera)

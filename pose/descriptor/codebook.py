@@ -14,9 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from pose.arguments import check_count
 from pose.descriptor.compiled import mean_shares, nearest_words, word_exponents
-
-Floats = npt.NDArray[np.float32]
-Words = npt.NDArray[np.int32]
+from pose.types import Float32Array, FloatArray, Int32Array
 
 MINI_BATCH_FROM = 50_000
 """Number of descriptors from which on k-means reads mini-batches instead of all of them in each round."""
@@ -56,7 +54,7 @@ class Codebook(BaseEstimator):
     """
 
     _online: MiniBatchKMeans | None = None  # the running means of partial_fit
-    _seen: Floats | None = None  # distinct descriptors, while partial_fit has too few of them
+    _seen: Float32Array | None = None  # distinct descriptors, while partial_fit has too few of them
 
     def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
         self.n_words = n_words
@@ -129,7 +127,7 @@ class Codebook(BaseEstimator):
         if hasattr(self, "centers_"):
             self._expect_columns(array)
         if self._online is None:
-            start: str | Floats = "k-means++"
+            start: str | Float32Array = "k-means++"
             if self._seen is None and hasattr(self, "centers_") and self.n_words_ == self.n_words:
                 start = self.centers_
             else:
@@ -149,15 +147,15 @@ class Codebook(BaseEstimator):
         self._set_centers(self._online.cluster_centers_.astype(np.float32))
         return self
 
-    def _checked(self, descriptors: npt.ArrayLike) -> Floats:
+    def _checked(self, descriptors: npt.ArrayLike) -> Float32Array:
         check_count("n_words", self.n_words)
         return _as_descriptors(descriptors, "descriptors")
 
-    def _expect_columns(self, array: Floats) -> None:
+    def _expect_columns(self, array: Float32Array) -> None:
         if array.shape[1] != self.n_features_in_:
             raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
 
-    def _set_centers(self, centers: Floats) -> None:
+    def _set_centers(self, centers: Float32Array) -> None:
         self.centers_ = np.ascontiguousarray(centers)
         self.n_words_ = len(self.centers_)
         self.n_features_in_ = self.centers_.shape[1]
@@ -166,7 +164,7 @@ class Codebook(BaseEstimator):
         self._half_norms = (0.5 * norms).astype(np.float32)
         self.bandwidth_ = _half_spacing(self.centers_)
 
-    def _relocate_empty(self, descriptors: Floats) -> None:
+    def _relocate_empty(self, descriptors: Float32Array) -> None:
         """Move words without descriptors to the descriptors farthest from their words."""
         for _ in range(RELOCATION_ROUNDS):
             words = self.predict(descriptors)
@@ -185,7 +183,7 @@ class Codebook(BaseEstimator):
             centers[empty[: len(chosen)]] = farthest[chosen]
             self._set_centers(centers)
 
-    def predict(self, descriptors: npt.ArrayLike) -> Words:
+    def predict(self, descriptors: npt.ArrayLike) -> Int32Array:
         """Nearest word of each descriptor, by Euclidean distance; equal distances go to the lower word.
 
         Parameters
@@ -197,10 +195,10 @@ class Codebook(BaseEstimator):
         -------
         (n,) int32 in 0..n_words_-1, the same for any number of threads.
         """
-        words: Words = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
+        words: Int32Array = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
         return words
 
-    def memberships(self, descriptors: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def memberships(self, descriptors: npt.ArrayLike) -> FloatArray:
         """Shares of each descriptor in the words, by soft assignment (see the class's notes).
 
         Parameters
@@ -213,16 +211,16 @@ class Codebook(BaseEstimator):
         (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
         """
         weights = self._weights(descriptors)
-        shares: npt.NDArray[np.float64] = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+        shares: FloatArray = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
         return shares
 
-    def _weights(self, descriptors: npt.ArrayLike) -> Floats:
+    def _weights(self, descriptors: npt.ArrayLike) -> Float32Array:
         """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
         array = self._described(descriptors)
-        exponents: Floats = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
+        exponents: Float32Array = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
         return np.exp(exponents, out=exponents)
 
-    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> npt.NDArray[np.float64]:
+    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> FloatArray:
         """How much of a set of descriptors falls to each word.
 
         Parameters
@@ -243,7 +241,7 @@ class Codebook(BaseEstimator):
         words = self.predict(descriptors)
         return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
 
-    def _described(self, descriptors: npt.ArrayLike) -> Floats:
+    def _described(self, descriptors: npt.ArrayLike) -> Float32Array:
         """Check descriptors that the words are asked about."""
         if not hasattr(self, "centers_"):
             raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
@@ -252,7 +250,7 @@ class Codebook(BaseEstimator):
         return array
 
 
-def _half_spacing(centers: Floats) -> float:
+def _half_spacing(centers: Float32Array) -> float:
     """Half the median distance to the nearest other centre; 1 where that is no width (one centre, equal centres)."""
     if len(centers) < 2:
         return 1.0
@@ -262,7 +260,7 @@ def _half_spacing(centers: Floats) -> float:
     return 0.5 * spacing if spacing > 0 else 1.0
 
 
-def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:
+def _as_descriptors(values: npt.ArrayLike, name: str) -> Float32Array:
     """Check a table of descriptors and return it as contiguous float32."""
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim != 2 or 0 in array.shape:
@@ -272,10 +270,10 @@ def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
-def _distinct_rows(array: Floats, enough: int) -> Floats | None:
+def _distinct_rows(array: Float32Array, enough: int) -> Float32Array | None:
     """Return the distinct rows if there are fewer than `enough`, else None; look at all rows only if need be."""
     head = np.unique(array[: 4 * enough], axis=0)
     if len(head) >= enough:
         return None
-    distinct: Floats = np.unique(array, axis=0)
+    distinct: Float32Array = np.unique(array, axis=0)
     return distinct if len(distinct) < enough else None

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-Float = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Int = npt.NDArray[np.int32]
-Long = npt.NDArray[np.int64]
+from pose.types import Float32Array, FloatArray, Int32Array, IntArray
 
 EDGE_TOLERANCE = 1e-9
 """Radians for angular edges, relative for radial ones: below it a pair counts as lying on the edge."""
@@ -25,7 +21,7 @@ TANGENT_REACH = 3
 
 
 @numba.njit(cache=True, nogil=True)
-def smooth_closed(chain: Int, passes: int) -> Float:
+def smooth_closed(chain: Int32Array, passes: int) -> FloatArray:
     """Filter a closed chain of pixels (m, 2) with (1, 2, 1)/4, `passes` times."""
     m = chain.shape[0]
     line = chain.astype(np.float64)
@@ -38,7 +34,7 @@ def smooth_closed(chain: Int, passes: int) -> Float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _tangent(contour: Float, k: int, tangent: Float) -> None:
+def _tangent(contour: FloatArray, k: int, tangent: FloatArray) -> None:
     """Write the unit direction of a closed polyline (m, 2) about its segment k; (1, 0) where it has none."""
     m = contour.shape[0]
     # A quarter of a short contour to either side: the ends of the chord must not meet behind it.
@@ -57,7 +53,7 @@ def _tangent(contour: Float, k: int, tangent: Float) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def walk(line: Float, starts: Long, weights: Float, n_points: int) -> tuple[Float, Float]:
+def walk(line: FloatArray, starts: IntArray, weights: FloatArray, n_points: int) -> tuple[FloatArray, FloatArray]:
     """Put points at equal steps along the closed polylines ``line[starts[c]:starts[c + 1]]``, laid end to end.
 
     Parameters
@@ -106,7 +102,7 @@ def walk(line: Float, starts: Long, weights: Float, n_points: int) -> tuple[Floa
 
 
 @numba.njit(cache=True, nogil=True)
-def mean_distance(x: Float, y: Float) -> float:
+def mean_distance(x: FloatArray, y: FloatArray) -> float:
     """Mean Euclidean distance over the n(n-1)/2 unordered pairs; 0 for fewer than two points."""
     n = x.shape[0]
     if n < 2:
@@ -124,7 +120,9 @@ def mean_distance(x: Float, y: Float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _locate(dx: Float, dy: Float, squared_radii: Float, cosine: Float, sine: Float, work: Float) -> None:
+def _locate(
+    dx: FloatArray, dy: FloatArray, squared_radii: FloatArray, cosine: FloatArray, sine: FloatArray, work: FloatArray
+) -> None:
     """Fill the columns of `work` (5, m) for the offsets dx, dy (m,).
 
     Rows: squared distance; ring; index of the half sector, counted from the vertical within the quadrant, when edges
@@ -153,7 +151,7 @@ def _locate(dx: Float, dy: Float, squared_radii: Float, cosine: Float, sine: Flo
 
 
 @numba.njit(cache=True, nogil=True)
-def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
+def count_pairs(x: FloatArray, y: FloatArray, radii: FloatArray, n_angular: int) -> Int32Array:
     """Count the pairs of each point by direction and distance, in halves.
 
     Parameters
@@ -213,7 +211,7 @@ def count_pairs(x: Float, y: Float, radii: Float, n_angular: int) -> Int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _offsets(x: Float, y: Float, tangents: Float, i: int, dx: Float, dy: Float) -> None:
+def _offsets(x: FloatArray, y: FloatArray, tangents: FloatArray, i: int, dx: FloatArray, dy: FloatArray) -> None:
     """Write the offsets of all points from point i, along its tangent and at right angles to it.
 
     A mirrored set has its tangents (tx, ty) replaced by (tx, -ty), and then gets -dx and dy to the last bit.
@@ -227,7 +225,9 @@ def _offsets(x: Float, y: Float, tangents: Float, i: int, dx: Float, dy: Float) 
 
 
 @numba.njit(cache=True, nogil=True)
-def count_turned_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angular: int) -> Int:
+def count_turned_pairs(
+    x: FloatArray, y: FloatArray, tangents: FloatArray, radii: FloatArray, n_angular: int
+) -> Int32Array:
     """Count as :func:`count_pairs` does, each point's axes turned so that x runs along its tangent (n, 2).
 
     The two ends of a pair have unlike axes, so each is located for itself.
@@ -268,7 +268,7 @@ def count_turned_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angu
 
 
 @numba.njit(cache=True, nogil=True)
-def share_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angular: int) -> Long:
+def share_pairs(x: FloatArray, y: FloatArray, tangents: FloatArray, radii: FloatArray, n_angular: int) -> IntArray:
     """Deal each pair out to the bins whose centres are next to it, in proportion to nearness.
 
     Parameters
@@ -320,7 +320,7 @@ def share_pairs(x: Float, y: Float, tangents: Float, radii: Float, n_angular: in
 
 
 @numba.njit(cache=True, nogil=True)
-def _scores(descriptor: Single, transposed: Single, half_norms: Single, scores: Single) -> None:
+def _scores(descriptor: Float32Array, transposed: Float32Array, half_norms: Float32Array, scores: Float32Array) -> None:
     """Write ``x . c - |c|^2 / 2`` for every centre c: the larger, the nearer.
 
     Not a BLAS product: shape contexts are mostly zeros, which are skipped, and every sum has one fixed order, so that
@@ -336,7 +336,7 @@ def _scores(descriptor: Single, transposed: Single, half_norms: Single, scores: 
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_words(descriptors: Single, transposed: Single, half_norms: Single) -> Int:
+def nearest_words(descriptors: Float32Array, transposed: Float32Array, half_norms: Float32Array) -> Int32Array:
     """Pick the nearest centre of each descriptor (n, d), the lower word if equal; `transposed` is (d, n_words)."""
     n = descriptors.shape[0]
     words = np.empty(n, np.int32)
@@ -352,7 +352,9 @@ def nearest_words(descriptors: Single, transposed: Single, half_norms: Single) -
 
 
 @numba.njit(cache=True, nogil=True)
-def word_exponents(descriptors: Single, transposed: Single, half_norms: Single, bandwidth: float) -> Single:
+def word_exponents(
+    descriptors: Float32Array, transposed: Float32Array, half_norms: Float32Array, bandwidth: float
+) -> Float32Array:
     """Logarithms, up to a constant of each row, of Gaussians of the distances to the centres: (n, n_words), 0 at most.
 
     Their exponentials are left to numpy, which takes several at once.
@@ -369,7 +371,7 @@ def word_exponents(descriptors: Single, transposed: Single, half_norms: Single, 
 
 
 @numba.njit(cache=True, nogil=True)
-def mean_shares(weights: Single) -> Float:
+def mean_shares(weights: Float32Array) -> FloatArray:
     """Mean of the rows (n, n_words), each divided by its sum: (n_words,)."""
     n = weights.shape[0]
     mean = np.zeros(weights.shape[1])
@@ -384,7 +386,7 @@ def mean_shares(weights: Single) -> Float:
 
 
 @numba.njit(cache=True, nogil=True)
-def chi_square(first: Float, transposed: Float) -> Float:
+def chi_square(first: FloatArray, transposed: FloatArray) -> FloatArray:
     """Costs (n, m) of the rows of `first` (n, d) against the columns of `transposed` (d, m), none negative.
 
     Half the sum of (a - b)^2 / (a + b) is half of what both sum to less 2 a b / (a + b), which only needs the bins that

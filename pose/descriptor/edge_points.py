@@ -11,10 +11,9 @@ import numpy.typing as npt
 from pose.arguments import check_count
 from pose.descriptor.compiled import smooth_closed, walk
 from pose.silhouette.gaussian_background import as_mask
+from pose.types import BoolArray, FloatArray, Image, Int32Array, Mask
 
-Points = npt.NDArray[np.float64]
-Chain = npt.NDArray[np.int32]
-Components = Literal["largest", "all"]
+ComponentChoice = Literal["largest", "all"]
 
 MIN_COMPONENT = 0.01
 """With ``components="all"``, a component enclosing less than this share of the largest one's area is a speck."""
@@ -48,17 +47,17 @@ class EdgePoints(NamedTuple):
         the image.
     """
 
-    points: Points
-    tangents: Points
+    points: FloatArray
+    tangents: FloatArray
 
 
 def sample_edges(
     mask: npt.ArrayLike,
     n_points: int = 400,
-    components: Components = "largest",
+    components: ComponentChoice = "largest",
     edges: Literal["silhouette", "silhouette+image"] = "silhouette",
     image: npt.ArrayLike | None = None,
-) -> Points:
+) -> FloatArray:
     """Sample points on the outer and inner contours of a silhouette, evenly along their total length.
 
     Parameters
@@ -132,7 +131,7 @@ def sample_edges(
 def trace_edges(
     mask: npt.ArrayLike,
     n_points: int = 400,
-    components: Components = "largest",
+    components: ComponentChoice = "largest",
     edges: Literal["silhouette", "silhouette+image"] = "silhouette",
     image: npt.ArrayLike | None = None,
 ) -> EdgePoints:
@@ -165,7 +164,7 @@ def trace_edges(
     return EdgePoints(*walk(np.concatenate(lines), starts, np.array(weights), n_points))
 
 
-def split_components(mask: npt.ArrayLike) -> list[npt.NDArray[np.bool_]]:
+def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
     """One mask for each component that is no speck, largest first: several people in one picture, one by one.
 
     Parameters
@@ -190,8 +189,8 @@ def split_components(mask: npt.ArrayLike) -> list[npt.NDArray[np.bool_]]:
 
 
 def edge_points(
-    shape: object, n_points: int = 400, components: Components = "largest"
-) -> tuple[npt.ArrayLike, Points | None]:
+    shape: object, n_points: int = 400, components: ComponentChoice = "largest"
+) -> tuple[npt.ArrayLike, FloatArray | None]:
     """Points of whatever describes a shape, and tangents where there are any.
 
     Parameters
@@ -215,7 +214,7 @@ def edge_points(
     return trace_edges(array, n_points, components)
 
 
-def _figures(foreground: npt.NDArray[np.uint8], components: str) -> tuple[list[Chain], dict[int, list[int]]]:
+def _figures(foreground: Mask, components: str) -> tuple[list[Int32Array], dict[int, list[int]]]:
     """All contours, and which of them are the outer ones asked for: outer -> its holes without specks."""
     if components not in ("largest", "all"):
         raise ValueError(f'components must be "largest" or "all", got {components!r}')
@@ -236,7 +235,7 @@ def _figures(foreground: npt.NDArray[np.uint8], components: str) -> tuple[list[C
     return chains, figures
 
 
-def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> Image:
     """Check the picture that belongs to a mask and return its grey levels."""
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
@@ -248,7 +247,7 @@ def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> npt.NDArray[np.uint
     return np.asarray(cv2.cvtColor(array, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
-def _image_edges(grey: npt.NDArray[np.uint8], contours: list[Chain]) -> list[Chain]:
+def _image_edges(grey: Image, contours: list[Int32Array]) -> list[Int32Array]:
     """Canny edges inside closed contours, as chains walked there and back, without specks."""
     inside = np.zeros_like(grey)
     cv2.drawContours(inside, contours, -1, 255, cv2.FILLED)

@@ -17,9 +17,8 @@ from scipy.optimize import linear_sum_assignment
 
 from pose.descriptor.compiled import chi_square
 from pose.descriptor.edge_points import edge_points
-from pose.descriptor.shape_context import PointSet, ShapeContext, as_points
-
-Floats = npt.NDArray[np.float64]
+from pose.descriptor.shape_context import ShapeContext, as_points
+from pose.types import Float32Array, FloatArray, ShapeLike
 
 
 class Match(NamedTuple):
@@ -38,7 +37,7 @@ class Match(NamedTuple):
     second: npt.NDArray[np.intp]
 
 
-def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     """Cost of matching each shape context of one set with each of another.
 
     Parameters
@@ -84,7 +83,7 @@ def match_shape_contexts(first: npt.ArrayLike, second: npt.ArrayLike) -> Match:
 
 
 def shape_context_distance(
-    first: PointSet, second: PointSet, n_points: int = 100, context: ShapeContext | None = None
+    first: ShapeLike, second: ShapeLike, n_points: int = 100, context: ShapeContext | None = None
 ) -> float:
     """Distance of two shapes: the mean chi-square cost of their best one-to-one match.
 
@@ -121,13 +120,13 @@ def shape_context_distance(
 
 
 def shape_context_distances(
-    shapes: Sequence[PointSet],
-    references: Sequence[PointSet] | None = None,
+    shapes: Sequence[ShapeLike],
+    references: Sequence[ShapeLike] | None = None,
     n_points: int = 100,
     context: ShapeContext | None = None,
     flips: bool = False,
     n_jobs: int | None = 1,
-) -> Floats:
+) -> FloatArray:
     """Distances of every shape to every reference, for retrieval and nearest-neighbour classification.
 
     Parameters
@@ -175,8 +174,12 @@ def shape_context_distances(
 
 
 def _described(
-    shapes: Sequence[PointSet], index: int, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
-) -> Floats:
+    shapes: Sequence[ShapeLike],
+    index: int,
+    n_points: int,
+    context: ShapeContext,
+    flip: tuple[float, float] = (1.0, 1.0),
+) -> FloatArray:
     try:
         return _fractions(_describe(shapes[index], n_points, context, flip), "shape")
     except ValueError as error:
@@ -184,8 +187,8 @@ def _described(
 
 
 def _describe(
-    shape: PointSet, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
-) -> npt.NDArray[np.float32]:
+    shape: ShapeLike, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
+) -> Float32Array:
     """Shape contexts (n, d) of a shape, mirrored along either axis where its factor is -1."""
     points, tangents = edge_points(shape, n_points)
     points = as_points(points) * flip
@@ -195,7 +198,7 @@ def _describe(
     return context.describe(points, tangents)
 
 
-def _fractions(values: npt.ArrayLike, name: str) -> Floats:
+def _fractions(values: npt.ArrayLike, name: str) -> FloatArray:
     """Check shape contexts and scale each row to sum to 1; a row without counts stays 0."""
     array = np.array(values, dtype=np.float64, order="C")
     if array.ndim != 2 or 0 in array.shape:
@@ -207,11 +210,11 @@ def _fractions(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
-def _costs(first: Floats, second: Floats) -> Floats:
-    costs: Floats = chi_square(first, np.ascontiguousarray(second.T))
+def _costs(first: FloatArray, second: FloatArray) -> FloatArray:
+    costs: FloatArray = chi_square(first, np.ascontiguousarray(second.T))
     return costs
 
 
-def _assign(costs: Floats) -> Match:
+def _assign(costs: FloatArray) -> Match:
     rows, columns = linear_sum_assignment(costs)
     return Match(float(costs[rows, columns].mean()), rows, columns)

@@ -22,6 +22,7 @@ from pose.descriptor.compiled import (
     mean_distance,
     share_pairs,
 )
+from pose.types import Float32Array, FloatArray
 
 NORMALIZATIONS = ("mean_distance", "none")
 ROTATIONS = ("absolute", "tangent")
@@ -30,7 +31,7 @@ PointSet = npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 """Points, or (points, tangents)."""
 
 
-def radial_edges(n_radial: int = 8, r_inner: float = 1 / 8, r_outer: float = 2.0) -> npt.NDArray[np.float64]:
+def radial_edges(n_radial: int = 8, r_inner: float = 1 / 8, r_outer: float = 2.0) -> FloatArray:
     """Upper edges of the radial bins, evenly spaced in log radius from `r_inner` to `r_outer`, both included.
 
     Parameters
@@ -50,7 +51,7 @@ def radial_edges(n_radial: int = 8, r_inner: float = 1 / 8, r_outer: float = 2.0
     return np.geomspace(r_inner, r_outer, n_radial) if n_radial > 1 else np.array([r_outer], dtype=np.float64)
 
 
-def as_points(points: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def as_points(points: npt.ArrayLike) -> FloatArray:
     """Check a point set and return it as (n, 2) float64, n >= 1, finite.
 
     Raises
@@ -81,7 +82,7 @@ def shape_context(
     rotation: str = "absolute",
     binning: str = "hard",
     tangents: npt.ArrayLike | None = None,
-) -> npt.NDArray[np.float32]:
+) -> Float32Array:
     """Shape context of every point of a set; see :class:`ShapeContext` for parameters and conventions.
 
     Parameters
@@ -125,12 +126,12 @@ def shape_context(
         shares = share_pairs(x, y, axes, radii, n_angular)
         return np.asarray(shares / SHARES**2, dtype=np.float32)
     halves = count_pairs(x, y, radii, n_angular) if axes is None else count_turned_pairs(x, y, axes, radii, n_angular)
-    counts: npt.NDArray[np.float32] = halves[:, :-1].astype(np.float32)
+    counts: Float32Array = halves[:, :-1].astype(np.float32)
     counts *= np.float32(0.5)
     return counts
 
 
-def _unit_tangents(tangents: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+def _unit_tangents(tangents: npt.ArrayLike | None, n: int) -> FloatArray:
     """Check the tangents of `n` points and return them with length 1."""
     if tangents is None:
         raise ValueError(
@@ -226,7 +227,7 @@ class ShapeContext(TransformerMixin, BaseEstimator):
         """Do nothing: shape contexts learn nothing from data."""
         return self
 
-    def describe(self, points: npt.ArrayLike, tangents: npt.ArrayLike | None = None) -> npt.NDArray[np.float32]:
+    def describe(self, points: npt.ArrayLike, tangents: npt.ArrayLike | None = None) -> Float32Array:
         """Shape contexts of one point set.
 
         Parameters
@@ -242,7 +243,7 @@ class ShapeContext(TransformerMixin, BaseEstimator):
         """
         return shape_context(points, **self.get_params(), tangents=tangents)
 
-    def transform(self, point_sets: Iterable[PointSet]) -> list[npt.NDArray[np.float32]]:
+    def transform(self, point_sets: Iterable[PointSet]) -> list[Float32Array]:
         """Shape contexts of several point sets.
 
         Parameters

@@ -14,7 +14,7 @@ from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError
 from pose.humaneva.folders import MissingFile
 from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
-from pose.video.reader import Image
+from pose.types import Image
 
 _RATE_TOLERANCE = 0.01
 _CENTRE_TOLERANCE = 0.25  # of the picture's width or height, between its centre and the principal point

@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.series.pose_series import PoseSeries
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 
 def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:

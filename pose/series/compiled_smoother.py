@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-Float = npt.NDArray[np.float64]
+from pose.types import FloatArray
 
 
 @numba.njit(cache=True, nogil=True)
-def _predict(F: Float, noise: Float, size: float, x: Float, P: Float, half: Float) -> None:
+def _predict(F: FloatArray, noise: FloatArray, size: float, x: FloatArray, P: FloatArray, half: FloatArray) -> None:
     """One step on, in place: x (d,) to F x, P (d, d) to F P F' + Q; `size` scales Q but for the last state."""
     d = x.shape[0]
     for i in range(d):
@@ -38,7 +37,7 @@ def _predict(F: Float, noise: Float, size: float, x: Float, P: Float, half: Floa
 
 
 @numba.njit(cache=True, nogil=True)
-def _gain(P: Float, lasting: float, white: float, G: Float) -> float:
+def _gain(P: FloatArray, lasting: float, white: float, G: FloatArray) -> float:
     """G = P h (d,) with h = (1, 0, ..., lasting), and the variance of the observation, returned."""
     d = P.shape[0]
     for i in range(d):
@@ -48,7 +47,7 @@ def _gain(P: Float, lasting: float, white: float, G: Float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _shrink(K: Float, lasting: float, white: float, P: Float, half: Float) -> None:
+def _shrink(K: FloatArray, lasting: float, white: float, P: FloatArray, half: FloatArray) -> None:
     """P after an observation of gain K (d,), in place, in Joseph's form: P - G G' / variance would lose its digits."""
     d = P.shape[0]
     for j in range(d):
@@ -63,15 +62,15 @@ def _shrink(K: Float, lasting: float, white: float, P: Float, half: Float) -> No
 
 @numba.njit(cache=True, nogil=True)
 def filter_column(
-    F: Float,
-    noise: Float,
+    F: FloatArray,
+    noise: FloatArray,
     size: float,
-    prior: Float,
-    values: Float,
-    std: Float,
+    prior: FloatArray,
+    values: FloatArray,
+    std: FloatArray,
     share: float,
-    means: Float,
-    covariances: Float,
+    means: FloatArray,
+    covariances: FloatArray,
 ) -> float:
     """Log-likelihood of one column of observations; fills in the state as it is predicted before each of them.
 
@@ -118,7 +117,13 @@ def filter_column(
 
 @numba.njit(cache=True, nogil=True)
 def smooth_column(
-    F: Float, values: Float, std: Float, share: float, means: Float, covariances: Float, out: Float
+    F: FloatArray,
+    values: FloatArray,
+    std: FloatArray,
+    share: float,
+    means: FloatArray,
+    covariances: FloatArray,
+    out: FloatArray,
 ) -> None:
     """Mean and variance of the position given all observations, to `out` (n, 2), after `filter_column`.
 
@@ -166,7 +171,14 @@ def smooth_column(
 
 
 @numba.njit(cache=True, nogil=True)
-def _through(A: Float, vector: Float, matrix: Float, to_vector: Float, to_matrix: Float, half: Float) -> None:
+def _through(
+    A: FloatArray,
+    vector: FloatArray,
+    matrix: FloatArray,
+    to_vector: FloatArray,
+    to_matrix: FloatArray,
+    half: FloatArray,
+) -> None:
     """A' v and A' M A, written to `to_vector` and `to_matrix`."""
     d = A.shape[0]
     for i in range(d):

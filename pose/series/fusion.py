@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.body.camera import Camera
 from pose.series.pose_series import PoseSeries, Quality
-
-FloatArray = NDArray[np.float64]
+from pose.types import BoolArray, FloatArray, IntArray
 
 #: Correlation of two views' errors of one coordinate, measured on rendered motion capture, see ``docs/temporal.md``.
 VIEW_CORRELATION = 0.4
@@ -171,7 +170,7 @@ def fuse(views: Sequence[View], *, correlation: float = VIEW_CORRELATION, tolera
     )
 
 
-def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[IntArray, BoolArray]:
     """The row of the time nearest to each instant, and whether it is within reach."""
     order = np.argsort(times, kind="stable")
     after = np.clip(np.searchsorted(times[order], instants), 1, max(len(times) - 1, 1))
@@ -182,7 +181,7 @@ def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[NDA
     return rows, np.abs(times[rows] - instants) <= reach * (1 + 1e-6) + 1e-9
 
 
-def _flags(joints: FloatArray, flags: NDArray[np.int64]) -> NDArray[np.int64]:
+def _flags(joints: FloatArray, flags: IntArray) -> IntArray:
     """What is wrong with a frame in every camera that found a person; if none did, what any says."""
     found = np.isfinite(joints[:, :, 0, 0])
     common = np.bitwise_and.reduce(np.where(found, flags, -1), axis=0)

@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, POINTS_OF_JOINT, Skeleton, root_relative
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 MEASURES = ("absolute", "absolute_no_root", "relative", "relative_no_root", "aligned")
 

@@ -20,12 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.series.compiled_smoother import filter_column, smooth_column
 from pose.series.pose_series import PoseSeries
-
-FloatArray = NDArray[np.float64]
+from pose.types import BoolArray, FloatArray
 
 #: Standard deviations of position, velocity and acceleration before anything is seen: mm, mm/s, mm/s^2.
 VAGUE = (1e4, 1e5, 1e6)
@@ -231,7 +230,7 @@ def _sizes(process_noise: ArrayLike, n_columns: int) -> FloatArray:
     return size
 
 
-def _within_gaps(time: FloatArray, found: NDArray[np.bool_], max_gap: float) -> NDArray[np.bool_]:
+def _within_gaps(time: FloatArray, found: BoolArray, max_gap: float) -> BoolArray:
     """Frames without a person whose neighbours with one are at most `max_gap` seconds apart, (n,)."""
     index = np.arange(len(found))
     before = np.maximum.accumulate(np.where(found, index, -1))

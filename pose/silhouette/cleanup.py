@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from pose.silhouette.connected_components import Components, find_components, paint, touched
+from pose.types import BoolArray, Mask
 
-Mask = npt.NDArray[np.uint8]
 EIGHT = 8
 FOUR = 4
 
@@ -129,9 +128,7 @@ def tidy(raw: Mask, clean: CleanUp) -> Tidied:
     return Tidied(result, box, float(others.max() / found.area[keep].sum()) if len(others) else 0.0)
 
 
-def _largest_and_near(
-    found: Components, large: npt.NDArray[np.bool_], gap: int, region: tuple[int, int, int, int]
-) -> npt.NDArray[np.bool_]:
+def _largest_and_near(found: Components, large: BoolArray, gap: int, region: tuple[int, int, int, int]) -> BoolArray:
     """Flags of the largest component, and of other large ones within `gap` of it."""
     largest = np.zeros(len(large), np.bool_)
     largest[found.area.argmax()] = True

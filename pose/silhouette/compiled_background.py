@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
+from pose.types import Float32Array, FloatArray, Image, Mask
 
 
 @numba.njit(cache=True, nogil=True, inline="always")  # by LLVM it is not, which costs half as much again
 def _explained(
-    frame: Bytes,
-    terms: Floats,
+    frame: Image,
+    terms: Float32Array,
     i: int,
     j: int,
     channels: tuple[int, ...],
@@ -25,7 +23,7 @@ def _explained(
     scale: float,
     shadow_low: float,
     shadow_high: float,
-    logs: npt.NDArray[np.float64],
+    logs: FloatArray,
 ) -> bool:
     """Whether the background, in light or in shadow, gives pixel (i, j) times `scale` at least the threshold.
 
@@ -67,18 +65,18 @@ def _explained(
 
 @numba.njit(cache=True, nogil=True)
 def classify(
-    frame: Bytes,
-    scaled: Bytes,
-    likely: Bytes,
-    outer: Bytes,
-    terms: Floats,
+    frame: Image,
+    scaled: Image,
+    likely: Mask,
+    outer: Image,
+    terms: Float32Array,
     channels: tuple[int, ...],
     n_recordings: int,
     threshold: float,
     gain: float,
     shadow_low: float,
     shadow_high: float,
-) -> Bytes:
+) -> Mask:
     """Mark the pixels that the background does not explain.
 
     Parameters
@@ -128,7 +126,13 @@ def classify(
 
 @numba.njit(cache=True, nogil=True)
 def refine_edge(
-    frame: Bytes, background: Floats, gain: float, person: Floats, weight: Floats, band: Bytes, mask: Bytes
+    frame: Image,
+    background: Float32Array,
+    gain: float,
+    person: Float32Array,
+    weight: Float32Array,
+    band: Mask,
+    mask: Image,
 ) -> None:
     """Decide the pixels along the edge by how much of the person they show.
 

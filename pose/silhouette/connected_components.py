@@ -12,9 +12,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+from pose.types import BoolArray, Int32Array, Mask
 
 WORD = 8
 """Pixels that are looked at together, where most are background."""
@@ -23,18 +21,18 @@ WORD = 8
 class Components(NamedTuple):
     """The components of a mask, numbered in the order of their first pixels, row by row."""
 
-    runs: Ints
+    runs: Int32Array
     """(m, 3): row, first column, column behind the last."""
-    label: Ints
+    label: Int32Array
     """(m,) the component of each run."""
-    area: Ints
+    area: Int32Array
     """(n,) pixels of each component."""
-    box: Ints
+    box: Int32Array
     """(n, 4): top, left, bottom, right of each component; bottom and right lie behind it."""
 
 
 @numba.njit(cache=True, nogil=True)
-def _root(parent: Ints, run: int) -> int:
+def _root(parent: Int32Array, run: int) -> int:
     while parent[run] != run:
         parent[run] = parent[parent[run]]
         run = parent[run]
@@ -42,7 +40,7 @@ def _root(parent: Ints, run: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _find_runs(mask: Bytes, words: npt.NDArray[np.uint64], foreground: bool) -> Ints:
+def _find_runs(mask: Mask, words: npt.NDArray[np.uint64], foreground: bool) -> Int32Array:
     """Runs row by row; `words` are the mask's pixels by eights, without columns where they cannot be had."""
     height, width = mask.shape
     skip = foreground and words.shape[1] > 0
@@ -66,7 +64,7 @@ def _find_runs(mask: Bytes, words: npt.NDArray[np.uint64], foreground: bool) -> 
 
 
 @numba.njit(cache=True, nogil=True)
-def _join(runs: Ints, reach: int) -> Ints:
+def _join(runs: Int32Array, reach: int) -> Int32Array:
     n = len(runs)
     parent = np.arange(n).astype(np.int32)
     other = 0
@@ -84,7 +82,9 @@ def _join(runs: Ints, reach: int) -> Ints:
 
 
 @numba.njit(cache=True, nogil=True)
-def _label(mask: Bytes, words: npt.NDArray[np.uint64], foreground: bool, reach: int) -> tuple[Ints, Ints, Ints, Ints]:
+def _label(
+    mask: Mask, words: npt.NDArray[np.uint64], foreground: bool, reach: int
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     height, width = mask.shape
     runs = _find_runs(mask, words, foreground)
     n = len(runs)
@@ -110,7 +110,7 @@ def _label(mask: Bytes, words: npt.NDArray[np.uint64], foreground: bool, reach: 
     return runs, label, area, box
 
 
-def find_components(mask: Bytes, connectivity: int = 8, *, foreground: bool = True) -> Components:
+def find_components(mask: Mask, connectivity: int = 8, *, foreground: bool = True) -> Components:
     """Find the components of a mask's pixels that are not 0, or with ``foreground=False`` of those that are.
 
     Parameters
@@ -128,7 +128,7 @@ def find_components(mask: Bytes, connectivity: int = 8, *, foreground: bool = Tr
 
 
 @numba.njit(cache=True, nogil=True)
-def paint(runs: Ints, label: Ints, keep: Flags, value: int, out: Bytes, top: int, left: int) -> None:
+def paint(runs: Int32Array, label: Int32Array, keep: BoolArray, value: int, out: Mask, top: int, left: int) -> None:
     """Write `value` into `out`, whose corner is the pixel (top, left), on the runs of the components to keep (n,)."""
     for run in range(len(label)):
         if keep[label[run]]:
@@ -137,7 +137,7 @@ def paint(runs: Ints, label: Ints, keep: Flags, value: int, out: Bytes, top: int
 
 
 @numba.njit(cache=True, nogil=True)
-def touched(runs: Ints, label: Ints, n: int, mask: Bytes, top: int, left: int) -> Flags:
+def touched(runs: Int32Array, label: Int32Array, n: int, mask: Mask, top: int, left: int) -> BoolArray:
     """Tell which of the `n` components have a pixel where `mask`, whose corner is the pixel (top, left), is not 0."""
     found = np.zeros(n, np.bool_)
     height, width = mask.shape

@@ -16,9 +16,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import CleanUp, Mask, Silhouette, grow, square, tidy
+from pose.silhouette.cleanup import CleanUp, Silhouette, grow, square, tidy
 from pose.silhouette.compiled_background import classify, refine_edge
 from pose.silhouette.connected_components import find_components
+from pose.types import BoolArray, Float32Array, Image, Mask
 
 __all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
 
@@ -78,7 +79,7 @@ class GaussianBackground:
         if self.shadow is not None and not 0 < self.shadow[0] <= self.shadow[1]:
             raise ValueError(f"shadow must be (low, high) with 0 < low <= high, or None, got {self.shadow}")
 
-    def fit(self, recordings: Sequence[Iterable[npt.NDArray[np.uint8]]]) -> Self:
+    def fit(self, recordings: Sequence[Iterable[Image]]) -> Self:
         """Learn means and variances, one frame in memory at a time.
 
         Parameters
@@ -132,7 +133,7 @@ class GaussianBackground:
         model._set_state(np.asarray(means, dtype=np.float32), np.asarray(variances, dtype=np.float32))
         return model
 
-    def _set_state(self, means: npt.NDArray[np.float32], variances: npt.NDArray[np.float32]) -> None:
+    def _set_state(self, means: Float32Array, variances: Float32Array) -> None:
         """Keep the arrays and derive what the kernel reads."""
         if means.ndim != 4 or means.shape != variances.shape:
             raise ValueError(
@@ -155,7 +156,7 @@ class GaussianBackground:
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
         self._outer = self._outer_box(norms, floored)
 
-    def _outer_box(self, norms: npt.NDArray[np.float32], floored: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+    def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
 
         No channel alone may be further off than the whole density or the mean in shadow allow. The summed density is at
@@ -169,7 +170,7 @@ class GaussianBackground:
         # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
         largest = np.where(np.ceil(largest) >= 255, 255, largest)
         bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
-        table: Mask = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        table: Image = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
         return table
 
     def _shadow_range(self) -> tuple[float, float]:
@@ -191,7 +192,7 @@ class GaussianBackground:
             )
         return self.means.shape[1:]
 
-    def gain(self, frame: npt.NDArray[np.uint8]) -> float:
+    def gain(self, frame: Image) -> float:
         """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
         return self._gain(_check_frame(frame, self._shape, "frame"))
 
@@ -205,18 +206,18 @@ class GaussianBackground:
         self._grid = np.arange(np.prod(shape)).reshape(shape)[grid, grid][usable]
         self._behind = behind[usable]
 
-    def _gain(self, image: npt.NDArray[np.uint8]) -> float:
+    def _gain(self, image: Image) -> float:
         if len(self._grid) == 0:
             return 1.0
         ratio = float(np.median(image.reshape(-1)[self._grid] / self._behind))
         return ratio if ratio > 0.0 else 1.0
 
-    def foreground(self, frame: npt.NDArray[np.uint8]) -> Mask:
+    def foreground(self, frame: Image) -> Mask:
         """Raw foreground of a frame, before clean-up: (h, w) uint8, 0 or 255. Takes what :meth:`silhouette` takes."""
         image = _check_frame(frame, self._shape, "frame")
         return self._classify(image, self._gain(image))
 
-    def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
+    def _classify(self, image: Image, gain: float) -> Mask:
         scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
         likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
         mask: Mask = classify(
@@ -233,7 +234,7 @@ class GaussianBackground:
         )
         return mask
 
-    def silhouette(self, frame: npt.NDArray[np.uint8]) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """Silhouette of the person in a frame.
 
         Parameters
@@ -252,7 +253,7 @@ class GaussianBackground:
         """
         return self.examine(frame).mask
 
-    def examine(self, frame: npt.NDArray[np.uint8]) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person in a frame, and whether there may be others. Parameters as of :meth:`silhouette`."""
         image = _check_frame(frame, self._shape, "frame")
         gain = self._gain(image)
@@ -272,18 +273,14 @@ def examine_mask(mask: Mask) -> Silhouette:
     return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
 
 
-def _interleave(
-    means: npt.NDArray[np.float32], precisions: npt.NDArray[np.float32], norms: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
+def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Array) -> Float32Array:
     """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
     pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
     terms = np.concatenate([pairs, norms[..., None]], axis=-1)
     return np.ascontiguousarray(np.moveaxis(terms, 0, 2).reshape(*norms.shape[1:], -1))
 
 
-def _decide_edge(
-    image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
-) -> None:
+def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask, clean: CleanUp) -> None:
     """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
     core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
@@ -296,7 +293,7 @@ def _decide_edge(
     refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
 
 
-def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:
+def _check_frame(image: Image, shape: tuple[int, ...] | None, where: str) -> Image:
     """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the (h, w, c) expected, if known."""
     frame = np.asarray(image)
     if frame.dtype != np.uint8:
@@ -313,7 +310,7 @@ def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, wh
     return np.ascontiguousarray(frame)
 
 
-def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def as_mask(image: npt.ArrayLike) -> BoolArray:
     """Read a ready-made mask.
 
     Parameters

@@ -14,11 +14,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import EIGHT, FOUR, CleanUp, Mask, Silhouette, tidy
+from pose.silhouette.cleanup import EIGHT, FOUR, CleanUp, Silhouette, tidy
 from pose.silhouette.connected_components import find_components
 from pose.silhouette.gaussian_background import GaussianBackground
-
-Frame = npt.NDArray[np.uint8]
+from pose.types import Image, Mask
 
 GREY_LEVELS = 255.0
 ZERO_VARIANCE = 1e-3
@@ -33,10 +32,10 @@ _ROUNDING = 1e-9  # grey levels squared: what is left of a variance of 0 after r
 class BackgroundModel(Protocol):
     """Frames in, silhouettes out."""
 
-    def silhouette(self, frame: Frame) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """The person in a frame, (h, w), 0 or 255; ValueError for a frame of another type or shape."""
 
-    def examine(self, frame: Frame) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """The same, and how large the largest other silhouette is."""
 
 
@@ -79,7 +78,7 @@ class ToolkitBackground:
         if self.min_area < 0:
             raise ValueError(f"min_area must not be negative, got {self.min_area}")
 
-    def fit(self, recordings: Sequence[Iterable[Frame]]) -> Self:
+    def fit(self, recordings: Sequence[Iterable[Image]]) -> Self:
         """Learn means and variances; parameters and errors are those of `GaussianBackground.fit`."""
         moments = GaussianBackground().fit(recordings)
         variances = moments.variances.astype(np.float64)
@@ -115,7 +114,7 @@ class ToolkitBackground:
         """Log density, of images scaled to 0..1, below which a pixel is foreground."""
         return float(-3 * np.log(256.0) - np.log(self.risk))
 
-    def foreground(self, frame: Frame) -> Mask:
+    def foreground(self, frame: Image) -> Mask:
         """Raw foreground of a frame, (h, w), 0 or 255, before components are chosen."""
         image = self._checked(frame).astype(np.float32)
         likelihood = np.full(image.shape[:2], -np.inf, dtype=np.float32)
@@ -125,7 +124,7 @@ class ToolkitBackground:
             np.logaddexp(likelihood, norm - distance.sum(axis=2), out=likelihood)
         return np.asarray((likelihood < self.threshold).astype(np.uint8) * np.uint8(255))
 
-    def silhouette(self, frame: Frame) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """Silhouette of the person, (h, w), 0 or 255.
 
         Raises
@@ -135,7 +134,7 @@ class ToolkitBackground:
         """
         return self.examine(frame).mask
 
-    def examine(self, frame: Frame) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person, and how large the largest other component is. Errors as of `silhouette`."""
         mask = self.foreground(frame)
         areas = np.sort(find_components(mask).area) if self.largest else np.zeros(0)
@@ -144,7 +143,7 @@ class ToolkitBackground:
             mask = _components(mask, EIGHT, largest=True)
         return Silhouette(_components(mask, FOUR, min_area=self.min_area) if self.min_area > 1 else mask, other)
 
-    def _checked(self, frame: Frame) -> Frame:
+    def _checked(self, frame: Image) -> Image:
         if not hasattr(self, "means"):
             raise ValueError("this background model is not fitted: call fit(recordings) or set_state(means, variances)")
         image = frame[:, :, None] if frame.ndim == 2 else frame
@@ -199,7 +198,7 @@ class SubtractorBackground:
             raise ValueError(f"threshold must be positive, got {self.threshold}")
         self._lock = threading.Lock()  # a subtractor has one buffer for its mask
 
-    def fit(self, recordings: Sequence[Iterable[Frame]]) -> Self:
+    def fit(self, recordings: Sequence[Iterable[Image]]) -> Self:
         """Show the subtractor every frame of the empty scene, each weighing the same.
 
         Raises
@@ -232,7 +231,7 @@ class SubtractorBackground:
                 subtractor.apply(last, learningRate=_KNN_RATE)
         return self
 
-    def silhouette(self, frame: Frame) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """Silhouette of the person, (h, w), 0 or 255.
 
         Raises
@@ -242,7 +241,7 @@ class SubtractorBackground:
         """
         return self.examine(frame).mask
 
-    def examine(self, frame: Frame) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person, and how large the largest other component is. Errors as of `silhouette`."""
         if not hasattr(self, "_subtractor"):
             raise ValueError("this background model is not fitted: call fit(recordings)")
@@ -287,11 +286,11 @@ class RunningBackground:
         self._subtractor = _subtractor(self.kind, self.threshold, self.history)
         self._shape: tuple[int, ...] | None = None
 
-    def silhouette(self, frame: Frame) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """Silhouette of the person, (h, w), 0 or 255; the frame is learnt. ValueError if it is unlike the first."""
         return self.examine(frame).mask
 
-    def examine(self, frame: Frame) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person, and how large the largest other component is; the frame is learnt."""
         fits = frame.dtype == np.uint8 and frame.ndim in (2, 3) and (self._shape is None or frame.shape == self._shape)
         if not fits:

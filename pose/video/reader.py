@@ -12,15 +12,13 @@ import av
 import cv2
 import numpy as np
 from av.video.reformatter import VideoReformatter
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.files import is_pipe_or_device
 from pose.silhouette.gaussian_background import as_mask
+from pose.types import BoolArray, Image
 from pose.video.avi_index import whole_frames
 from pose.video.frame_times import timed_frames
-
-Image = NDArray[np.uint8]
 
 STILL_SUFFIXES = (".bmp", ".png", ".tif", ".tiff", ".jpg", ".jpeg")
 
@@ -166,7 +164,7 @@ def _mask_channel(image: Image) -> Image:
     return np.asarray(image[..., :3].max(axis=2))
 
 
-def _as_picture(mask: NDArray[np.bool_]) -> Image:
+def _as_picture(mask: BoolArray) -> Image:
     return np.repeat(mask[:, :, None].astype(np.uint8) * 255, 3, axis=2)
 
 

@@ -15,7 +15,8 @@ import av
 import numpy as np
 
 from pose.errors import DataError
-from pose.video.reader import Image, ffmpeg_address
+from pose.types import Image
+from pose.video.reader import ffmpeg_address
 
 _RATE_DENOMINATOR = 1001  # of television's rates
 

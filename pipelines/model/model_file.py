@@ -220,7 +220,7 @@ def _expect(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
     if array.dtype.kind != "f" or not (np.abs(array) <= _LARGEST).all():
-        raise ValueError(f"{name} holds numbers that are not finite, or above {_LARGEST:g}")
+        raise ValueError(f"{name} holds something else than finite numbers up to {_LARGEST:g}")
 
 
 def _write_state(group: Any, state: dict[str, Any]) -> None:

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines.errors import UsageError
+from pipelines.errors import PIPE_OR_DEVICE, UsageError
 from pose.files import is_pipe_or_device
 from pose.video.reader import STILL_SUFFIXES, holds_stills, is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
-NO_FILE = "is a pipe or a device, save it as a file first"
 
 
 def expand(arguments: Sequence[str | Path]) -> list[Path]:
@@ -35,7 +34,7 @@ def expand(arguments: Sequence[str | Path]) -> list[Path]:
         paths = [Path(argument)] if Path(argument).exists() else _matches(argument)
         if not paths:
             missing.append(argument)
-        faults += [f"{path}: {NO_FILE}" for path in paths if is_pipe_or_device(path)]
+        faults += [f"{path}: {PIPE_OR_DEVICE}" for path in paths if is_pipe_or_device(path)]
         for path in paths:
             try:
                 found |= {part.absolute(): part for part in (_within(path) if path.is_dir() else [path])}

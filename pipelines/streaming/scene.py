@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 from pipelines.digest import digest
-from pipelines.errors import UsageError
+from pipelines.errors import PIPE_OR_DEVICE, UsageError
 from pipelines.features.silhouettes import fit_background, fit_frames
-from pipelines.prediction.inputs import NO_FILE
 from pipelines.settings import Config
 from pose.errors import DataError
 from pose.files import is_pipe_or_device
@@ -199,7 +198,7 @@ def choose_scene(backgrounds: Sequence[str | Path] = (), seconds: float | None =
         raise UsageError(f"no such file: {', '.join(missing)}")
     strange = [str(path) for path in paths if is_pipe_or_device(path)]
     if strange:
-        raise UsageError(f"--background {', '.join(strange)}: {NO_FILE}")
+        raise UsageError(f"--background {', '.join(strange)}: {PIPE_OR_DEVICE}")
     return EmptyScene(paths)
 
 

@@ -13,7 +13,7 @@ from pipelines.evaluation.picture import save_picture
 from pipelines.model.facts import model_facts
 from pipelines.model.model_file import save_model
 from pipelines.model.pose_model import PoseModel
-from pipelines.prediction import choose_scene, predict_videos
+from pipelines.prediction import PredictionRequest, choose_scene, predict_videos
 from pipelines.progress import Reporter
 from pipelines.settings import load_config
 from pipelines.training.train import train
@@ -42,15 +42,7 @@ def run_demo(out: Path, reporter: Reporter) -> Evaluation:
     reporter.say("4/4  prediction of a video")
     backgrounds = sorted((data / "Background").glob("*_(C1).avi"))
     scene = choose_scene(backgrounds)
-    predict_videos(
-        [data / DEMO_VIDEO],
-        model,
-        scene,
-        out,
-        reporter,
-        model_name=model_path.name,
-        with_std=model.calibration is not None,
-        overlay=True,
-        overwrite=True,
-    )
+    with_std = model.calibration is not None
+    request = PredictionRequest(model, scene, out, model_path.name, with_std=with_std, overlay=True, overwrite=True)
+    predict_videos([data / DEMO_VIDEO], request, reporter)
     return evaluation

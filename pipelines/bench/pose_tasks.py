@@ -21,7 +21,7 @@ def _study(folder: Path | None) -> Study:
     return Study.load(folder)
 
 
-def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job[Features]:
+def make_features(parameters: Parameters, data: Path | None, seed: int) -> Job[Features]:
     """Silhouettes, edge points, codebook and histograms of all images."""
     del parameters, seed
     study = _study(data)
@@ -30,7 +30,7 @@ def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job
         features.save(study.folder / FEATURES, study.key)
         return Finding({"images": len(features.train.poses), "test_images": len(features.test.poses)})
 
-    return Job(study.describe_images, check)
+    return Job(study.make_features, check)
 
 
 def fit_kernel(parameters: Parameters, data: Path | None, seed: int) -> Job[dict[str, Any]]:

@@ -51,8 +51,8 @@ def bench_command(
 
     A run that was stopped goes on from the results in the folder. Each cell of a full run has its own process.
     """
-    from pipelines.bench.runner.report import LEGEND, below, screen_table
     from pipelines.bench.runner.run import run_benchmark
+    from pipelines.bench.runner.sheets import LEGEND, below, screen_table
 
     with reporting() as reporter:
         outcome = run_benchmark(

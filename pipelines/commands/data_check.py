@@ -27,7 +27,7 @@ def data_check_command(
     ] = 0,
 ) -> None:
     """Check calibration, synchronisation, bone lengths and videos; draw joints onto pictures. Exit code 1: faults."""
-    from pipelines.data.check import check_data
+    from pipelines.data.check import check_tree
     from pipelines.data.check_result import Selection
     from pipelines.data.tables import check_tables
 
@@ -35,7 +35,7 @@ def data_check_command(
         raise UsageError(f"--out {out}: is a file, a folder is needed")
     selection = Selection(split_names(subjects), split_names(actions), split_names(cameras), _numbers(frames))
     with reporting() as reporter:
-        check = check_data(root, reporter, out=out, selection=selection, video_frame_shift=video_frame_shift)
+        check = check_tree(root, reporter, out=out, selection=selection, video_frame_shift=video_frame_shift)
         for note in check.notes:
             reporter.warn(note)
         for fault in check.faults:

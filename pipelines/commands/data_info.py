@@ -8,11 +8,11 @@ from pipelines.terminal.console import output, reporting
 
 def data_info_command(root: DataArgument) -> None:
     """Show what a tree holds and lacks, its frames by trial and camera, and the counts of its partitions."""
-    from pipelines.data.info import describe_data, has_own_table
+    from pipelines.data.info import has_own_table, survey
     from pipelines.data.tables import frames_table, partitions_table
 
     with reporting() as reporter:
-        info = describe_data(root, reporter)
+        info = survey(root, reporter)
         for note in info.notes:
             reporter.warn(note)
         for fault in info.faults:

@@ -62,7 +62,7 @@ def predict_command(
     model, video and background, and the settings.
     """
     from pipelines.model.pose_model import PoseModel
-    from pipelines.prediction import FrameRange, choose_scene, expand, predict_videos
+    from pipelines.prediction import FrameRange, PredictionRequest, choose_scene, expand, predict_videos
     from pipelines.prediction.outcomes import outcome_table
     from pose.body.camera_file import read_camera
     from pose.series.bone_lengths_file import read_bone_lengths
@@ -76,24 +76,23 @@ def predict_command(
     camera = read_camera(calibration) if calibration else None
     trained = PoseModel.load(model)
     lengths = None if bone_lengths is None else read_bone_lengths(bone_lengths, trained.skeleton)
+    request = PredictionRequest(
+        trained,
+        scene,
+        out,
+        model.name,
+        frames=frames,
+        camera=camera,
+        with_std=trained.calibration is not None if std is None else std,
+        smoothed=smooth,
+        bone_lengths=lengths,
+        overlay=overlay,
+        overwrite=overwrite,
+        sources=[model, *([calibration] if calibration else [])],
+    )
     with reporting() as reporter:
-        reports = predict_videos(
-            videos,
-            trained,
-            scene,
-            out,
-            reporter,
-            model_name=model.name,
-            frames=frames,
-            camera=camera,
-            with_std=trained.calibration is not None if std is None else std,
-            smoothed=smooth,
-            bone_lengths=lengths,
-            overlay=overlay,
-            overwrite=overwrite,
-            sources=[model, *([calibration] if calibration else [])],
-        )
-    print_table(outcome_table(reports))
+        outcomes = predict_videos(videos, request, reporter)
+    print_table(outcome_table(outcomes))
     print(f"results in {out}")
-    if any(report.state == "failed" for report in reports):
+    if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(EXIT_FAILURE)

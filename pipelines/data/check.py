@@ -42,7 +42,7 @@ _LARGEST_DISTANCE = 20_000.0  # mm
 _CENTRE_TOLERANCE = 0.25  # of the picture's size, as of the reader
 
 
-def check_data(
+def check_tree(
     root: str | Path,
     reporter: Reporter,
     *,

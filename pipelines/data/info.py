@@ -77,7 +77,7 @@ class DataInfo:
     notes: list[str] = field(default_factory=list)
 
 
-def describe_data(root: str | Path, reporter: Reporter) -> DataInfo:
+def survey(root: str | Path, reporter: Reporter) -> DataInfo:
     """Look through a tree; of its videos no more than headers and first pictures are read.
 
     Raises
@@ -90,7 +90,7 @@ def describe_data(root: str | Path, reporter: Reporter) -> DataInfo:
     for done, sequence in enumerate(data.trials):
         reporter.progress("trials", done, len(data.trials))
         with collected_warnings(info.notes):
-            _describe_trial(replace(sequence), info)  # a copy, so that its motion capture is not kept
+            _survey_trial(replace(sequence), info)  # a copy, so that its motion capture is not kept
     reporter.progress("trials", len(data.trials), len(data.trials))
     info.faults[:] = dict.fromkeys(info.faults)
     return info
@@ -189,7 +189,7 @@ def file_faults(sequence: Sequence, cameras: list[str]) -> list[str]:
     return faults
 
 
-def _describe_trial(sequence: Sequence, info: DataInfo) -> None:
+def _survey_trial(sequence: Sequence, info: DataInfo) -> None:
     cameras = [name for name in info.data.cameras if name in sequence.videos]
     labels, reason = None, ""
     info.faults.extend(file_faults(sequence, cameras))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.features.histograms import describe
+from pipelines.features.histograms import histograms_of
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
 from pipelines.model.error_bars import half_width
@@ -190,7 +190,7 @@ def evaluate(
     most = None if partition == settings.train_partition else settings.test_images
     samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
-    histograms = describe(model.histosc, samples, reporter, partition)
+    histograms = histograms_of(model.histosc, samples, reporter, partition)
     samples, histograms = arrange_views(samples, histograms, model.config.data)
     reporter.progress("prediction", 0, 1)
     std = None

@@ -25,7 +25,7 @@ def new_histosc(config: Config) -> HistoSC:
     )
 
 
-def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:
+def histograms_of(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:
     """HistoSC histograms (n, words) of samples, with progress."""
     chunk = 500
     rows = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.digest import digest
 from pipelines.settings import Config
 from pipelines.types import Mask
 from pose import GaussianBackground
@@ -91,7 +91,7 @@ def _cached_toolkit_background(
     recordings: Sequence[Path], frames: Sequence[Iterator[Image]], config: Config, cache: Path
 ) -> BackgroundModel:
     risk = config.silhouette.risk
-    source = b"".join(_digest(path) for path in recordings).hex()
+    source = "".join(digest(path) for path in recordings)
     if cache.is_file():
         try:
             kept = read_background(cache, risk, source)
@@ -172,11 +172,11 @@ class TreeSilhouettes:
         for number, frame in replace(sequence, videos={camera: source}).read(camera, numbers, read_masks):
             yield number, silhouette(frame, None, source)
 
-    def fingerprint(self, sequence: HumanEvaSequence, camera: str) -> bytes:
+    def fingerprint(self, sequence: HumanEvaSequence, camera: str) -> str:
         """Changes whenever the silhouettes may."""
         if self._folder is not None:
-            return _digest(self._masks_of(sequence, camera))
-        return b"".join(_digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
+            return digest(self._masks_of(sequence, camera))
+        return "".join(digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
 
     def _masks_of(self, sequence: HumanEvaSequence, camera: str) -> Path:
         assert self._folder is not None
@@ -186,11 +186,3 @@ class TreeSilhouettes:
             if candidate.exists():
                 return candidate
         raise DataError(f"{folder}: no masks {stem} (a folder of numbered pictures, or a video of the same frames)")
-
-
-def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    for part in sorted(path.iterdir()) if path.is_dir() else [path]:
-        with part.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.digest()

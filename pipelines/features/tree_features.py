@@ -232,7 +232,7 @@ class _Edges:
 def _edges_of(recording: _Recording, source: TreeSilhouettes, config: Config, work: Path | None) -> _Edges:
     if work is None:
         return _compute_edges(recording, source, config)
-    key = hashlib.sha256(source.fingerprint(recording.sequence, recording.camera))
+    key = hashlib.sha256(source.fingerprint(recording.sequence, recording.camera).encode())
     settings = [
         _CACHE_VERSION,
         config.silhouette.model_dump(),

@@ -10,7 +10,6 @@ Format history
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from dataclasses import replace
@@ -23,6 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.digest import digest
 from pipelines.model.contents import ModelContents
 from pipelines.model.error_bars import Calibration
 from pipelines.settings import Config
@@ -107,8 +107,7 @@ def read_model(path: str | Path) -> ModelContents:
             raise DataError(f"{path}: is damaged (its config: {keys})") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
-    with path.open("rb") as content:
-        return replace(model, digest=hashlib.file_digest(content, "sha256").hexdigest())
+    return replace(model, digest=digest(path))
 
 
 def _check_format(path: Path, file: Any) -> None:

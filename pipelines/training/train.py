@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
-from pipelines.features.histograms import describe, new_histosc
+from pipelines.features.histograms import histograms_of, new_histosc
 from pipelines.features.tree_features import Samples, extract
 from pipelines.features.views import arrange_views
 from pipelines.model.error_bars import Calibration
@@ -80,7 +80,7 @@ class _Training:
         with self._stage("codebook"):
             histosc = self._codebook(samples)
         with self._stage("histograms"):
-            histograms = describe(histosc, samples, self.reporter, self.config.data.train_partition)
+            histograms = histograms_of(histosc, samples, self.reporter, self.config.data.train_partition)
         samples, histograms = arrange_views(samples, histograms, self.config.data)
         poses = samples.poses.reshape(len(samples), -1)
         with self._stage("gp"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from pipelines.bench.data.reading import UNREADABLE
 from pipelines.bench.runner.cell import Cell, FloatArray, Row, Run, Table, Value
-from pipelines.bench.runner.report import Sheet, sheet
+from pipelines.bench.runner.sheets import Sheet, sheet
 from pipelines.bench.runner.stored import FORMAT, check_columns, read_results
 from pipelines.errors import UsageError
 from pose.files import atomic_path

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipelines.bench.runner.cell import Run, Table
-from pipelines.bench.runner.report import Sheet
+from pipelines.bench.runner.sheets import Sheet
 from pose.errors import DataError
 
 FORMAT: Literal[2] = 2

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from pipelines.errors import UsageError
-from pipelines.features.histograms import describe
+from pipelines.features.histograms import histograms_of
 from pipelines.features.tree_features import Samples, extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
@@ -171,7 +171,7 @@ def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Float
     )
     model = train(data, config, Silent(), work=work)
     samples = extract(data, "Validate", config, Silent(), work=work)
-    histograms = describe(model.histosc, samples, Silent(), "Validate")
+    histograms = histograms_of(model.histosc, samples, Silent(), "Validate")
     mean, std = model.gp.predict(histograms, return_std=True)
     shape = (len(samples), len(model.skeleton), 3)
     known = extract(data, config.data.train_partition, config, Silent(), stride=STRIDE, work=work).poses

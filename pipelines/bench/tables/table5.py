@@ -18,7 +18,7 @@ from pose.humaneva.splits import evaluated_partition
 
 DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (
     f"pipelines.bench.pose_tasks:{name}"
-    for name in ("describe_images", "fit_kernel", "predict_mean_pose", "train_mpgp", "train_gbcd")
+    for name in ("make_features", "fit_kernel", "predict_mean_pose", "train_mpgp", "train_gbcd")
 )
 
 SYNTHETIC = {

@@ -24,9 +24,8 @@ from pipelines.features.silhouettes import fit_background
 from pipelines.progress import Reporter
 from pipelines.settings import Config
 from pose.body.camera import Camera
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Sequence
-from pose.humaneva.folders import MissingFile
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
 from pose.silhouette.other_backgrounds import BackgroundModel

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pipelines.progress import Reporter
 from pose.body.skeleton import HUMANEVA_15
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
-from pose.humaneva.folders import MissingFile, entries
+from pose.humaneva.folders import entries
 from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL

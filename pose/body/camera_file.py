@@ -7,9 +7,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from pose.body.cal_file import read_cal
 from pose.body.camera import Camera
 from pose.errors import DataError
-from pose.humaneva.calibration import read_cal
 
 _MATRIX_NAMES = ("camera_matrix", "Camera_Matrix", "cameraMatrix", "K")
 _DISTORTION_NAMES = ("distortion_coefficients", "Distortion_Coefficients", "distCoeffs", "dist_coeffs", "D")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-from pose.errors import DataError
-from pose.humaneva.folders import MissingFile
+from pose.errors import DataError, MissingFile
 from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
 from pose.types import Image
 

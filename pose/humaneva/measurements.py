@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pose.errors import DataError
-from pose.humaneva.text import parse_number, read_text
+from pose.text_files import parse_number, read_text
 
 _LINE = re.compile(r"^\$?(?:[^=\s]*:)?(\w+)(?:\s*=\s*|\s+)(\S+)$")
 _NEEDED = ("LShoulderOffset", "RShoulderOffset")

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva.c3d import read_c3d
-from pose.humaneva.folders import MissingFile
 from pose.humaneva.mat import read_mat
 
 FloatArray = NDArray[np.float64]

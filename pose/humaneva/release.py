@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-from pose.errors import DataError
-from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, MissingFile, entries, find_root
+from pose.errors import DataError, MissingFile
+from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, entries, find_root
 from pose.humaneva.frames import (
     Frame,
     FrameArrays,

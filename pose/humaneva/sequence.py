@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton, joints_15_from_20
-from pose.errors import DataError
-from pose.humaneva.folders import RECORDING, MissingFile, entries
+from pose.errors import DataError, MissingFile
+from pose.humaneva.folders import RECORDING, entries
 from pose.humaneva.joints import points_at, valid_instants
 from pose.humaneva.mocap import MarkerTracks
 from pose.humaneva.partitions import FIRST_USABLE_FRAME, Ranges

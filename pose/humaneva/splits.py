@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pose.humaneva.folders import MissingFile
+from pose.errors import MissingFile
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions, Ranges
 from pose.humaneva.sequence import IntArray, Sequence
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pose.errors import DataError
-from pose.humaneva.text import read_numbers
+from pose.text_files import read_numbers
 
 #: The toolkit's order; the first camera present carries the clock.
 CAMERA_ORDER = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pose.body.cal_file import read_cal
 from pose.body.camera import Camera
 from pose.errors import DataError
-from pose.humaneva.calibration import read_cal
 from pose.humaneva.sync import CAMERA_ORDER
 from pose.synth.kinematics import rotation, turn
 from pose.synth.randomness import stream

@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pose.body.cal_file import write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.files import is_still, take_lock
-from pose.humaneva.calibration import write_cal
 from pose.synth.mocap import write_measurements, write_static
 from pose.synth.scene import takes
 from pose.synth.settings import DEFAULT_FRAMES, Settings, check_settings

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from motion_texts import bvh_text
 
+from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.humaneva import HumanEva
-from pose.humaneva.calibration import read_cal, write_cal
 from pose.humaneva.mocap import read_markers
 from pose.humaneva.sync import common_clock, read_ofs
 from pose.synth import scene, synthesize

@@ -4,7 +4,7 @@ from motion_texts import bvh_text
 
 from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.progress import Silent
-from pose.humaneva.calibration import write_cal
+from pose.body.cal_file import write_cal
 from pose.synth import scene
 from pose.synth.room import cameras
 

@@ -8,11 +8,11 @@ import pytest
 from pipelines.commands.fuse import fuse_command
 from pipelines.errors import UsageError
 from pipelines.pose_files.fuse import fuse_files
+from pose.body.cal_file import write_cal
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.export import read_series, write_series
-from pose.humaneva.calibration import write_cal
 from pose.series.bone_lengths import bone_lengths
 from pose.series.bone_lengths_file import read_bone_lengths, write_bone_lengths
 from pose.series.fusion import VIEW_CORRELATION

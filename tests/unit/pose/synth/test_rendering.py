@@ -2,8 +2,8 @@ import cv2
 import numpy as np
 import pytest
 
+from pose.body.cal_file import read_cal, write_cal
 from pose.body.skeleton import HUMANEVA_15
-from pose.humaneva.calibration import read_cal, write_cal
 from pose.synth.actions import ACTIONS, generate
 from pose.synth.body import SUBJECTS
 from pose.synth.dress import build_figure

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError
-from pose.humaneva.calibration import read_cal, write_cal
 from pose.synth.rig import read_rig, shaken
 from pose.synth.room import cameras, draw_room, room_size
 

@@ -1,4 +1,4 @@
-"""Reading the release's small text files, with errors that name the file and the line."""
+"""Small text files of numbers, read with errors that name the file and the line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pose.errors import DataError
-from pose.humaneva.folders import MissingFile
+from pose.errors import DataError, MissingFile
 
 
 def read_text(path: Path) -> str:

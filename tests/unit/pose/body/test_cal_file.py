@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
+from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError
-from pose.humaneva.calibration import read_cal, write_cal
 
 # S1, C1 of HumanEva-I as quoted by public readers.
 S1_C1 = """765.789418 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pose.body.camera import Camera
 from pose.errors import DataError
-from pose.humaneva.text import read_numbers
+from pose.text_files import read_numbers
 
 _ROTATION_TOLERANCE = 1e-3  # files carry six decimals; a real one is orthonormal to 1e-6
 

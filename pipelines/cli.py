@@ -9,6 +9,7 @@ import typer
 
 from pipelines.commands.bench import EPILOG, bench_command
 from pipelines.commands.data_check import data_check_command
+from pipelines.commands.data_convert import data_convert_command
 from pipelines.commands.data_info import data_info_command
 from pipelines.commands.demo import demo_command
 from pipelines.commands.describe import describe_command
@@ -56,6 +57,7 @@ app.command("bench", epilog=EPILOG)(bench_command)
 app.add_typer(data_app, name="data")
 data_app.command("info")(data_info_command)
 data_app.command("check")(data_check_command)
+data_app.command("convert")(data_convert_command)
 
 
 def main() -> None:

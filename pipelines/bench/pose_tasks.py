@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.bench.pose_experiment import FEATURES, Features, Part, Study
 from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableError, Value
-from pipelines.bench.study import FEATURES, Features, Part, Study
 from pose.series.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
 
 WARM_UP_ROWS = 256
@@ -21,7 +21,7 @@ def _study(folder: Path | None) -> Study:
     return Study.load(folder)
 
 
-def make_features(parameters: Parameters, data: Path | None, seed: int) -> Job[Features]:
+def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job[Features]:
     """Silhouettes, edge points, codebook and histograms of all images."""
     del parameters, seed
     study = _study(data)

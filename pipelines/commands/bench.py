@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
+from pipelines.commands.arguments import check_folders
+from pipelines.errors import UsageError
 from pipelines.terminal.console import notes, print_table, reporting
 from pipelines.terminal.console_reporter import ConsoleReporter
 from pipelines.terminal.exit_codes import EXIT_FAILURE
+
+STUDIES = ("options", "temporal")
+"""Benchmarks that print one table of a HumanEva tree and keep no results."""
 
 EPILOG = """\b
 Examples:
@@ -23,9 +28,13 @@ def bench_command(
     name: Annotated[
         str,
         typer.Argument(
-            help="table2 to table5, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all."
+            help="table2 to table5, figure1 to figure4 (the paper's), solvers (more), shapes (retrieval), or all; "
+            "or options and temporal, studies on the poses of a TREE."
         ),
     ],
+    tree: Annotated[
+        Path | None, typer.Argument(help="HumanEva-I tree, for the studies options and temporal alone.")
+    ] = None,
     size: Annotated[
         str, typer.Option(help="full (minutes to an hour each), or quick (all in a minute or two).")
     ] = "full",
@@ -46,12 +55,21 @@ def bench_command(
     ] = Path("bench-results"),
     limit: Annotated[float, typer.Option(help="Seconds a cell may take; a slash in the table stands for more.")] = 1800,
     overwrite: Annotated[bool, typer.Option(help="Measure anew what is there.")] = False,
+    work: Annotated[Path | None, typer.Option(help="Studies: keep edge points here, for the next run.")] = None,
+    only: Annotated[str, typer.Option(help="The study options: those whose name contains this.")] = "",
+    words: Annotated[int | None, typer.Option(help="The study temporal: words of the codebook. Default: 300.")] = None,
 ) -> None:
     """Make a table or figure of the paper, today's peers in it: time, kernel passes, memory, error, exactness.
 
     A run that was stopped goes on from the results in the folder. Each cell of a full run has its own process.
     """
     from pipelines.bench.runner.run import run_benchmark
+
+    if name in STUDIES:
+        _print_study(name, tree, work, only, words)
+        return
+    if tree is not None or work is not None or only or words is not None:
+        raise UsageError(f"{name}: TREE, --work, --only and --words are for {' and '.join(STUDIES)} alone; --data DIR?")
     from pipelines.bench.runner.sheets import LEGEND, below, screen_table
 
     with reporting() as reporter:
@@ -70,3 +88,18 @@ def bench_command(
         reporter.fault(f"left out: {fault}")
     if outcome.failed or outcome.left_out:
         raise typer.Exit(EXIT_FAILURE)
+
+
+def _print_study(name: str, tree: Path | None, work: Path | None, only: str, words: int | None) -> None:
+    """Print the table of a study; that of the options line by line, as each takes minutes."""
+    from pipelines.bench.studies.options import options_table
+    from pipelines.bench.studies.temporal import N_WORDS, temporal_table
+
+    if tree is None:
+        raise UsageError(f"{name}: which HumanEva-I tree? pose bench {name} TREE")
+    check_folders(None, work)
+    if name == "temporal":
+        print(temporal_table(tree, work, N_WORDS if words is None else words))
+        return
+    for line in options_table(tree, work, only):
+        print(line, flush=True)

@@ -1,15 +1,12 @@
 """Training options compared: descriptors, kernels, axes, mirrored and concatenated views, more inputs.
 
-``python -m pipelines.bench.studies.options DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
-predicts every second Validate frame, and prints mean joint errors as a Markdown table, a line as soon as it is
-measured.
+``pose bench options DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts every second
+Validate frame, and prints mean joint errors as a Markdown table, a line as soon as it is measured.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +18,6 @@ from numpy.typing import NDArray
 
 from pipelines.bench.studies.held_out import Input, chi_square, manhattan, predict
 from pipelines.bench.studies.temporal import cameras_of
-from pipelines.errors import UsageError
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
 from pipelines.progress import Silent
@@ -30,16 +26,18 @@ from pipelines.training.train import FRAMES_PER_SECOND
 from pose import HistoSC
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
-from pose.errors import DataError
 from pose.series.metrics import mean_joint_error
 
 Floats = NDArray[np.float64]
 
 STRIDE = 2
+"""Toolkit frames from one that is used to the next."""
 CODEBOOK_STRIDE = 15
+"""Images from one that words are learnt from to the next."""
 SOFT = {"assignment": "soft"}
 SOFT_BINS = {"binning": "soft"}
 DEFAULT = {"assignment": "soft", "rotation": "tangent"}
+"""Settings of HistoSC: soft words, soft bins, and those of the default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,23 +266,25 @@ def _take(samples: Samples, rows: NDArray[np.bool_]) -> Samples:
     return dataclasses.replace(samples, **{column: getattr(samples, column)[rows] for column in columns})
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, one line an option."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.studies.options", description=__doc__)
-    parser.add_argument("data", type=Path, help="HumanEva-I tree with cameras C1 to C3")
-    parser.add_argument("--work", type=Path, help="folder where edge points are kept and found again")
-    parser.add_argument("--only", default="", help="measure those whose name contains this")
-    options = parser.parse_args(arguments)
-    lab = open_lab(options.data, options.work)
-    print(f"{len(lab.train)} training, {len(lab.test)} test images\n\n| option | mean joint error, mm |\n| --- | --- |")
+def options_table(data: Path, work: Path | None = None, only: str = "") -> Iterator[str]:
+    """The lines of the Markdown table, each as soon as it is measured.
+
+    Parameters
+    ----------
+    data : Path
+        HumanEva-I tree with cameras C1 to C3.
+    work : Path, optional
+        Folder where edge points are kept and found again.
+    only : str
+        Measure the options whose name contains this.
+
+    Raises
+    ------
+    pose.errors.DataError
+        If the tree cannot be used.
+    """
+    lab = open_lab(data, work)
+    yield f"{len(lab.train)} training, {len(lab.test)} test images\n\n| option | mean joint error, mm |\n| --- | --- |"
     for name, measure in (*single_views(lab), *several_views(lab)):
-        if options.only in name:
-            print(f"| {name} | {measure():.1f} |", flush=True)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except (DataError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        if only in name:
+            yield f"| {name} | {measure():.1f} |"

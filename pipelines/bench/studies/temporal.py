@@ -1,15 +1,13 @@
 """What smoothing, several views and bone lengths are worth on predicted poses.
 
-``python -m pipelines.bench.studies.temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
-predicts Validate with exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
+``pose bench temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts Validate with
+exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
 Standard deviations are first multiplied by one number, which each subject gets from the others' errors.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from pipelines.errors import UsageError
 from pipelines.features.histograms import histograms_of
 from pipelines.features.tree_features import Samples, extract
 from pipelines.progress import Silent
@@ -36,7 +33,11 @@ from pose.series.smoothing import smooth
 Floats = NDArray[np.float64]
 Cameras = Mapping[tuple[str, str], Camera]
 INTERVALS = (0.5, 0.9, 0.95)
+"""Share of the coordinates that an interval should hold."""
+N_WORDS = Config().descriptor.n_words
+"""Words of the codebook, unless said otherwise."""
 STRIDE = 2
+"""Toolkit frames from one that is trained on to the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,15 +188,25 @@ def cameras_of(data: Path) -> dict[tuple[str, str], Camera]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, one line a method."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.studies.temporal", description=__doc__)
-    parser.add_argument("data", type=Path, help="HumanEva-I tree")
-    parser.add_argument("--work", type=Path, help="folder where edge points are kept and found again")
-    parser.add_argument("--words", type=int, default=Config().descriptor.n_words, help="of the codebook (default 300)")
-    options = parser.parse_args(arguments)
-    samples, mean, std, lengths = predict(options.data, options.work, options.words)
-    print(table(measure(recordings(samples, mean, std, cameras_of(options.data)), lengths)))
+def temporal_table(data: Path, work: Path | None = None, n_words: int = N_WORDS) -> str:
+    """The Markdown table of all methods.
+
+    Parameters
+    ----------
+    data : Path
+        HumanEva-I tree of two subjects or more.
+    work : Path, optional
+        Folder where edge points are kept and found again.
+    n_words : int
+        Of the codebook.
+
+    Raises
+    ------
+    DataError
+        If the tree cannot be used.
+    """
+    samples, mean, std, lengths = predict(data, work, n_words)
+    return table(measure(recordings(samples, mean, std, cameras_of(data)), lengths))
 
 
 def table(rows: Iterator[Row]) -> str:
@@ -205,11 +216,3 @@ def table(rows: Iterator[Row]) -> str:
     for row in rows:
         lines.append([row.name, f"{row.error:.1f}", *(f"{part:.1%}" for part in row.coverage)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except (DataError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.bench.data.problems import Catalogue
+from pipelines.bench.pose_experiment import Study
 from pipelines.bench.runner.cell import Cell, Column, Row, Size, Table
-from pipelines.bench.study import Study
 from pipelines.bench.tables.rows import PASSES, PEAK, TIME
 from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.errors import UsageError
@@ -18,7 +18,7 @@ from pose.humaneva.splits import evaluated_partition
 
 DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (
     f"pipelines.bench.pose_tasks:{name}"
-    for name in ("make_features", "fit_kernel", "predict_mean_pose", "train_mpgp", "train_gbcd")
+    for name in ("describe_images", "fit_kernel", "predict_mean_pose", "train_mpgp", "train_gbcd")
 )
 
 SYNTHETIC = {

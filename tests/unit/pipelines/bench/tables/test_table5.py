@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gbcd import SquaredExponential
-from pipelines.bench.study import Features, Part, Study, fingerprint
+from pipelines.bench.pose_experiment import Features, Part, Study, fingerprint
 from pipelines.bench.tables.table5 import is_tree, prepare
 from pipelines.errors import UsageError
 from pipelines.progress import Silent

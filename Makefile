@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/pose demo --out demo-output
@@ -17,6 +17,12 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in build/docs/. The examples run while it is built: about two minutes.
+docs: $(VENV)/.installed-docs
+	rm -rf docs/generated/api   # of names that are gone
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo 'open build/docs/index.html'
 
 bench: $(VENV)/.installed
 	$(BIN)/pose bench all --size quick
@@ -34,5 +40,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist demo-output *.egg-info
+	rm -rf $(VENV) build dist demo-output docs/generated docs/sg_execution_times.rst *.egg-info

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pose.video.reader import list_stills
+from pose.video.stills import list_stills
 
 
 def digest(path: Path) -> str:

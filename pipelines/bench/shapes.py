@@ -21,7 +21,7 @@ from pose import HistoSC, ShapeContext, shape_context_distances, trace_edges
 from pose.descriptor.edge_points import EdgePoints
 from pose.descriptor.matching import chi_square_costs
 from pose.errors import DataError
-from pose.silhouette.gaussian_background import as_mask
+from pose.silhouette.masks import as_mask
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

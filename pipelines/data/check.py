@@ -26,9 +26,9 @@ from pipelines.settings import Config
 from pose.body.camera import Camera
 from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Sequence
+from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
-from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
-from pose.silhouette.other_backgrounds import BackgroundModel
+from pose.silhouette.background_model import BackgroundModel
 
 _N_SYNC_FRAMES = 16  # pictures a video that joints are compared with
 _N_OVERLAY_FRAMES = 4
@@ -38,7 +38,6 @@ _CAUSES = "are its .ofs files and calibrations those of this recording, and the 
 _IMPLAUSIBLE_SHARE = 0.05  # of a trial's valid frames
 _AIM = np.array([0.0, 0.0, 1000.0])  # mm: the middle of the room at a person's height
 _LARGEST_DISTANCE = 20_000.0  # mm
-_CENTRE_TOLERANCE = 0.25  # of the picture's size, as of the reader
 
 
 def check_tree(
@@ -223,14 +222,12 @@ class _Checker:
             )
         if info.rate and abs(info.rate / sequence.video_rate - 1) > 0.01:
             self.result.notes.append(f"{path}: its header says {info.rate:g} pictures a second, not 60")
-        if calibration is not None:
-            size = np.array([info.width, info.height])
+        if calibration is not None and not calibration.fits(info.width, info.height):
             principal = calibration.matrix[:2, 2]
-            if (np.abs(principal - size / 2) > _CENTRE_TOLERANCE * size).any():
-                self.result.faults.append(
-                    f"{path}: {info.width} x {info.height} pixels do not fit the calibration of {camera}, whose "
-                    f"principal point is ({principal[0]:.0f}, {principal[1]:.0f})"
-                )
+            self.result.faults.append(
+                f"{path}: {info.width} x {info.height} pixels do not fit the calibration of {camera}, whose "
+                f"principal point is ({principal[0]:.0f}, {principal[1]:.0f})"
+            )
 
     def _check_bones(self, sequence: Sequence, labels: Labels) -> None:
         name = sequence.subject.name

@@ -16,12 +16,13 @@ from pipelines.progress import Reporter
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError, MissingFile
 from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
+from pose.humaneva.files.ofs import read_ofs
 from pose.humaneva.folders import entries
+from pose.humaneva.partition_counts import PartitionCount
 from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
-from pose.humaneva.sequence import MOCAP_TRIAL, TEST_TRIAL
-from pose.humaneva.splits import PartitionCount, ranges_of
-from pose.humaneva.sync import read_ofs
+from pose.humaneva.splits import ranges_of
+from pose.humaneva.trial import MOCAP_TRIAL, TEST_TRIAL
 
 N_BACKGROUNDS = 3  # recordings of the empty room a camera
 

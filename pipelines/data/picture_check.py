@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pose.body.camera import Camera
-from pose.body.drawing import INK, PAPER, draw_skeleton
 from pose.body.skeleton import HUMANEVA_15
+from pose.drawing.colours import INK, PAPER
+from pose.drawing.skeleton import draw_skeleton
 from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import Labels, Sequence
-from pose.silhouette.other_backgrounds import BackgroundModel
+from pose.silhouette.background_model import BackgroundModel
 from pose.types import Image
 from pose.video.reader import read_frames
 

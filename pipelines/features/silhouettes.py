@@ -19,10 +19,14 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import HumanEva
 from pose.humaneva import Sequence as HumanEvaSequence
-from pose.humaneva.background_cache import cache_name, read_background, write_background
-from pose.silhouette.other_backgrounds import BackgroundModel, SubtractorBackground, ToolkitBackground
+from pose.humaneva.files.background_cache import cache_name, read_background, write_background
+from pose.silhouette.background_model import BackgroundModel
+from pose.silhouette.opencv_backgrounds import SubtractorBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
 from pose.types import Image
-from pose.video.reader import VideoFrame, read_frames, read_masks
+from pose.video.frame import VideoFrame
+from pose.video.mask_reader import read_masks
+from pose.video.reader import read_frames
 
 #: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
 _LARGEST_SHARE = 0.3

@@ -16,7 +16,7 @@ from pose import EmptySilhouetteError, HistoSC
 from pose.descriptor.picture import draw_descriptor
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.silhouette.gaussian_background import as_mask
+from pose.silhouette.masks import as_mask
 
 DPI = 110
 """Dots per inch of the picture, which is then 1,210 pixels wide."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pipelines.errors import PIPE_OR_DEVICE, UsageError
 from pose.files import is_pipe_or_device
-from pose.video.reader import STILL_SUFFIXES, holds_stills, is_video
+from pose.video.stills import STILL_SUFFIXES, holds_stills
+from pose.video.video_file import is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from pipelines.prediction.request import PredictionRequest
 from pipelines.progress import Reporter
 from pipelines.streaming.workers import n_cores, ordered_map, worker_pool
-from pose.body.drawing import overlay_frame
+from pose.drawing.overlay import overlay_frame
 from pose.errors import DataError
 from pose.series.pose_series import PoseSeries
 from pose.types import Image
-from pose.video.reader import VideoFrame, probe
+from pose.video.frame import VideoFrame
+from pose.video.reader import probe
 from pose.video.writer import VideoWriter
 
 _DEFAULT_RATE = 60.0

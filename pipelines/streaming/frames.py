@@ -9,7 +9,9 @@ from typing import Any
 
 from pipelines.errors import UsageError
 from pose.export import RATES
-from pose.video.reader import VideoFrame, read_frames, read_masks
+from pose.video.frame import VideoFrame
+from pose.video.mask_reader import read_masks
+from pose.video.reader import read_frames
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from pipelines.features.silhouettes import fit_background, fit_frames
 from pipelines.settings import Config
 from pose.errors import DataError
 from pose.files import is_pipe_or_device
-from pose.silhouette.gaussian_background import Silhouette, examine_mask
-from pose.silhouette.other_backgrounds import BackgroundModel, RunningBackground
-from pose.video.reader import VideoFrame, read_frames
+from pose.silhouette.background_model import BackgroundModel
+from pose.silhouette.masks import Silhouette, examine_mask
+from pose.silhouette.opencv_backgrounds import RunningBackground
+from pose.video.frame import VideoFrame
+from pose.video.reader import read_frames
 
 RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "knn", "running-mog2": "mog2"}
 

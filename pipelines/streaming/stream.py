@@ -20,8 +20,8 @@ from pose import EmptySilhouetteError, HistoSC
 from pose.body.skeleton import Skeleton
 from pose.errors import DataError
 from pose.series.pose_series import Quality
-from pose.silhouette.gaussian_background import Silhouette
-from pose.video.reader import VideoFrame
+from pose.silhouette.masks import Silhouette
+from pose.video.frame import VideoFrame
 
 BATCH = 64
 """Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame, so

@@ -10,6 +10,13 @@ from numpy.typing import ArrayLike
 
 from pose.types import FloatArray
 
+_NEWTON_STEPS = 20
+"""Steps of Newton's method that undo the lens model."""
+_NEWTON_TOLERANCE = 1e-9
+"""Error of an undistorted point, in units of the focal length: a pixel is about 1e-3."""
+_CENTRE_TOLERANCE = 0.25
+"""Share of a picture's width and height that the principal point may lie away from its centre."""
+
 
 @dataclass(frozen=True, eq=False)
 class Camera:
@@ -39,6 +46,11 @@ class Camera:
     def centre(self) -> FloatArray:
         """The camera's centre in the world, mm, shape (3,)."""
         return -self.rotation.T @ self.translation
+
+    def fits(self, width: int, height: int) -> bool:
+        """Whether the principal point is near the middle of a picture of this size, pixels."""
+        size = np.array([width, height])
+        return not bool((np.abs(self.matrix[:2, 2] - size / 2) > _CENTRE_TOLERANCE * size).any())
 
     def to_camera(self, points: ArrayLike) -> FloatArray:
         """World points (..., 3) in the camera's frame, mm: x right, y down, z forward."""
@@ -169,7 +181,3 @@ def triangulate(cameras: Sequence[Camera], pixels: ArrayLike) -> FloatArray:
     if enough.any():
         points[enough] = np.linalg.solve(normal[enough], right[enough][..., None])[..., 0]
     return points
-
-
-_NEWTON_STEPS = 20
-_NEWTON_TOLERANCE = 1e-9  # of the image plane; a pixel is about 1e-3

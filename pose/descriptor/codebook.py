@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from pose.arguments import check_count
-from pose.descriptor.compiled import mean_shares, nearest_words, word_exponents
+from pose.descriptor.compiled_words import mean_shares, nearest_words, word_exponents
 from pose.types import Float32Array, FloatArray, Int32Array
 
 MINI_BATCH_FROM = 50_000

@@ -9,26 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from pose.arguments import check_count
-from pose.descriptor.compiled import smooth_closed, walk
-from pose.silhouette.gaussian_background import as_mask
+from pose.descriptor.compiled_contours import smooth_closed, walk
+from pose.silhouette.masks import as_mask
 from pose.types import BoolArray, FloatArray, Image, Int32Array, Mask
 
 ComponentChoice = Literal["largest", "all"]
+"""Which components of a mask give points."""
 
 MIN_COMPONENT = 0.01
-"""With ``components="all"``, a component enclosing less than this share of the largest one's area is a speck."""
+"""Share of the largest component's enclosed area: with ``components="all"`` a smaller component is a speck."""
 MIN_HOLE = 0.002
-"""A hole enclosing less than this share of its component's area is a speck."""
+"""Share of the area that a component encloses: a smaller hole in it is a speck."""
 SMOOTHING_PASSES = 2
 """Passes of the binomial filter (1, 2, 1)/4 along each contour; together they reach two pixels to either side."""
 MIN_SMOOTHED = 8
-"""Contours of fewer pixels are not smoothed: the filter would shrink them to a dot."""
+"""Pixels: shorter contours are not smoothed, since the filter would shrink them to a dot."""
 MIN_IMAGE_EDGE = 0.025
-"""An image edge shorter than this share of the longest contour is a speck."""
+"""Share of the longest contour's length: a shorter image edge is a speck."""
 IMAGE_EDGE_MARGIN = 5
-"""Pixels from the contour within which an image edge is taken for the contour itself."""
+"""Pixels: an image edge nearer to the contour is taken for the contour itself."""
 CANNY_BLUR, CANNY_LOW, CANNY_HIGH = 1.4, 50.0, 150.0
-"""Standard deviation of the blur, pixels, and thresholds of the gradient of 8-bit grey levels."""
+"""Of Canny's detector: standard deviation of the blur in pixels, thresholds of the gradient of 8-bit grey levels."""
 
 
 class EmptySilhouetteError(ValueError):
@@ -188,10 +189,10 @@ def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
     return [labels == labels[chain[0, 1], chain[0, 0]] for chain in outer]
 
 
-def edge_points(
+def points_of_shape(
     shape: object, n_points: int = 400, components: ComponentChoice = "largest"
 ) -> tuple[npt.ArrayLike, FloatArray | None]:
-    """Points of whatever describes a shape, and tangents where there are any.
+    """Points of a shape, sampled if it is a mask, and their tangents where there are any.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from pose.descriptor.codebook import ASSIGNMENTS, BATCH_SIZE, Codebook
-from pose.descriptor.edge_points import ComponentChoice, edge_points
+from pose.descriptor.edge_points import ComponentChoice, points_of_shape
 from pose.descriptor.shape_context import shape_context
 from pose.types import Float32Array, FloatArray, ShapeLike
 
@@ -141,7 +141,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         ValueError
             If it is neither a mask nor a point set.
         """
-        points, tangents = edge_points(image, self.n_points, self.components)
+        points, tangents = points_of_shape(image, self.n_points, self.components)
         counts = shape_context(
             points,
             self.n_angular,

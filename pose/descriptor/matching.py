@@ -15,8 +15,8 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from scipy.optimize import linear_sum_assignment
 
-from pose.descriptor.compiled import chi_square
-from pose.descriptor.edge_points import edge_points
+from pose.descriptor.compiled_costs import chi_square
+from pose.descriptor.edge_points import points_of_shape
 from pose.descriptor.shape_context import ShapeContext, as_points
 from pose.types import Float32Array, FloatArray, ShapeLike
 
@@ -115,7 +115,7 @@ def shape_context_distance(
     0.0
     """
     context = context or ShapeContext()
-    one, other = (_fractions(_describe(shape, n_points, context), "shape") for shape in (first, second))
+    one, other = (_fractions(_contexts_of(shape, n_points, context), "shape") for shape in (first, second))
     return _assign(_costs(one, other)).distance
 
 
@@ -152,12 +152,14 @@ def shape_context_distances(
     """
     context = context or ShapeContext()
     turned = [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)] if flips else [(1.0, 1.0)]
-    described = [[_described(shapes, k, n_points, context, flip) for flip in turned] for k in range(len(shapes))]
+    described = [
+        [_context_fractions(shapes, k, n_points, context, flip) for flip in turned] for k in range(len(shapes))
+    ]
     among = references is None
     others = (
         [versions[0] for versions in described]
         if references is None
-        else [_described(references, k, n_points, context) for k in range(len(references))]
+        else [_context_fractions(references, k, n_points, context) for k in range(len(references))]
     )
     distances = np.zeros((len(described), len(others)))
 
@@ -173,7 +175,7 @@ def shape_context_distances(
     return distances + distances.T if among else distances
 
 
-def _described(
+def _context_fractions(
     shapes: Sequence[ShapeLike],
     index: int,
     n_points: int,
@@ -181,16 +183,16 @@ def _described(
     flip: tuple[float, float] = (1.0, 1.0),
 ) -> FloatArray:
     try:
-        return _fractions(_describe(shapes[index], n_points, context, flip), "shape")
+        return _fractions(_contexts_of(shapes[index], n_points, context, flip), "shape")
     except ValueError as error:
         raise type(error)(f"shape {index}: {error}") from None
 
 
-def _describe(
+def _contexts_of(
     shape: ShapeLike, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
 ) -> Float32Array:
     """Shape contexts (n, d) of a shape, mirrored along either axis where its factor is -1."""
-    points, tangents = edge_points(shape, n_points)
+    points, tangents = points_of_shape(shape, n_points)
     points = as_points(points) * flip
     if tangents is not None:
         # A mirror also turns the walk round, so that the inside stays on the left.

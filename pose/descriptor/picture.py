@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from pose.descriptor.edge_points import trace_edges
 from pose.descriptor.histosc import HistoSC
 from pose.descriptor.shape_context import radial_edges
-from pose.silhouette.gaussian_background import as_mask
+from pose.silhouette.masks import as_mask
 from pose.types import BoolArray, Float32Array, FloatArray, Int32Array
 
 INK = "#303030"

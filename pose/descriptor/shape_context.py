@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from pose.arguments import check_count
-from pose.descriptor.compiled import (
+from pose.descriptor.compiled_pairs import (
     EDGE_TOLERANCE,
     SHARES,
     count_pairs,

@@ -1,30 +1,27 @@
-"""Silhouettes: a per-pixel Gaussian background model, the clean-up of its masks, and ready-made masks.
+"""A Gaussian background model: each pixel's colour in the empty scene, and the person as what it does not explain.
 
-The model is the one of the HumanEva release: mean and diagonal variance of each pixel over each background recording,
-the likelihood of a colour being the mean over the recordings of the normal densities. Added here: log densities (the
-literal products underflow), one brightness gain per frame, tolerance of shadows, and an edge decided by mixing colours.
+The model is that of the HumanEva release: mean and diagonal variance of each pixel over each background recording. The
+likelihood of a colour is the mean of the recordings' normal densities. Added here are log densities (the products
+themselves underflow), one brightness gain a frame, tolerance of shadows, and an edge decided by how colours mix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike, fspath
 from typing import Self
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import CleanUp, Silhouette, grow, square, tidy
+from pose.silhouette.cleanup import CleanUp, grow, square, tidy
 from pose.silhouette.compiled_background import classify, refine_edge
-from pose.silhouette.connected_components import find_components
-from pose.types import BoolArray, Float32Array, Image, Mask
-
-__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
+from pose.silhouette.masks import Silhouette
+from pose.types import Float32Array, Image, Mask
 
 GAIN_GRID = 40
-"""Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
+"""Rows of the grid of pixels whose ratios tell the gain of a frame. The median of thousands is good to 0.1 %."""
 GAIN_DARK = 16.0
 """Grey level below which a background pixel is too dark for its ratio to tell the gain."""
 
@@ -38,16 +35,16 @@ class GaussianBackground:
     risk
         How sure to be before calling a pixel foreground. A pixel is foreground when the density of its colour under the
         background, on the scale of 0..255 grey levels, is below ``1 / (256**channels * risk)``. At ``risk=1`` that is
-        the density of a colour drawn evenly from all colours: foreground where "any colour" explains the pixel better
-        than the background does. Larger values need stronger evidence. The release's own code has the same formula but
-        scales its images to 0..1, which makes its threshold stricter by 256**channels; ``risk=256**channels`` is its
+        the density of a colour drawn evenly from all colours: the pixel is foreground where "any colour" explains it
+        better than the background. Larger values need stronger evidence. The release's own code has the same formula
+        for images scaled to 0..1, which makes its threshold stricter by 256**channels: ``risk=256**channels`` is its
         default rule.
     min_sigma
-        Floor of the standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room
-        repeat many pixels exactly, and later recordings differ by more than any one of them shows.
+        Least standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room repeat
+        many pixels exactly, and two recordings differ by more than either shows.
     shadow
-        (low, high): a pixel whose colour is the background's times one factor in this range, the rest within the same
-        threshold, is a shadow and background. None for no tolerance. Never applied to grey images: without colour,
+        (low, high): a pixel is a shadow, and so background, where the background's colour times one factor in this
+        range explains it by the same threshold. None for no tolerance. Never applied to grey images: without colour,
         everything darker would be a shadow.
     clean
         The clean-up, see :class:`CleanUp`.
@@ -61,8 +58,8 @@ class GaussianBackground:
     Notes
     -----
     The colour order (RGB or BGR) does not matter but must be the same for recordings and frames. Each frame is divided
-    by one gain, the median ratio to the mean background on a coarse grid, before it is compared (flicker of the light,
-    automatic exposure); the median holds while the person covers less than half of the picture.
+    by one gain before it is compared, against flicker of the light and automatic exposure: the median ratio to the mean
+    background on a coarse grid. The median holds while the person covers less than half of the picture.
     """
 
     risk: float = 1.0
@@ -148,8 +145,8 @@ class GaussianBackground:
         self._terms = _interleave(self.means, precisions, norms)
         self._background = self.means.mean(axis=0)
         self._set_grid()
-        # The box inscribed in the first recording's ellipsoid of acceptance: most pixels are background by comparing
-        # bytes with it. Half a grey level narrower, since the gain is taken out of bytes and rounded.
+        # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with it tells most
+        # background pixels. It is half a grey level narrower, since bytes divided by the gain are rounded.
         reach = np.maximum(2.0 * (norms[0] - self.threshold), 0.0) / means.shape[3]
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
@@ -159,15 +156,15 @@ class GaussianBackground:
     def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
 
-        No channel alone may be further off than the whole density or the mean in shadow allow. The summed density is at
-        most r times its largest term; a grey level is added, as the gain is taken out of bytes and rounded.
+        No channel alone may be further off than the whole density, or the mean in shadow, allows. The summed density is
+        at most r times its largest term. A grey level is added, since bytes divided by the gain are rounded.
         """
         low, high = self._shadow_range()
         reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)
         half = np.sqrt(reach)[..., None] * np.sqrt(floored) + 1.0
         least = (min(low, 1.0) * self.means - half).min(axis=0)
         largest = (max(high, 1.0) * self.means + half).max(axis=0)
-        # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
+        # Values above 255 after the division by the gain are cut off there: they may be anything.
         largest = np.where(np.ceil(largest) >= 255, 255, largest)
         bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
         table: Image = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
@@ -197,7 +194,7 @@ class GaussianBackground:
         return self._gain(_check_frame(frame, self._shape, "frame"))
 
     def _set_grid(self) -> None:
-        """Choose the values that tell the gain: indices of the flat frame, and what stands there in the background."""
+        """Choose the values that tell the gain: their indices in the flat frame, and the background there."""
         shape = self._shape
         step = max(1, min(shape[:2]) // GAIN_GRID)
         grid = slice(step // 2, None, step)
@@ -267,12 +264,6 @@ class GaussianBackground:
         return Silhouette(mask, other)
 
 
-def examine_mask(mask: Mask) -> Silhouette:
-    """A ready-made silhouette (h, w), 0 or 255, and the share of its second largest component."""
-    areas = np.sort(find_components(mask).area)
-    return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
-
-
 def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Array) -> Float32Array:
     """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
     pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
@@ -281,7 +272,7 @@ def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Arr
 
 
 def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask, clean: CleanUp) -> None:
-    """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
+    """Decide the pixels within ``clean.edge`` of the mask's edge again, in place, by the colours mixed in them."""
     core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
     # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
@@ -308,61 +299,3 @@ def _check_frame(image: Image, shape: tuple[int, ...] | None, where: str) -> Ima
             f"{where}: the background model is {wanted}, this frame is {given}; use the same camera and size"
         )
     return np.ascontiguousarray(frame)
-
-
-def as_mask(image: npt.ArrayLike) -> BoolArray:
-    """Read a ready-made mask.
-
-    Parameters
-    ----------
-    image
-        (h, w) or (h, w, 1..4): boolean, integer or float.
-
-    Returns
-    -------
-    (h, w) bool, contiguous, True on the foreground.
-
-    Raises
-    ------
-    ValueError
-        For another number of dimensions or channels, an empty array, complex or object type, or NaN.
-
-    Notes
-    -----
-    Channels: 2 are grey and alpha, 3 are colours, 4 are colours and alpha. An alpha channel that varies is the mask (a
-    cut-out); a constant one is ignored, and the brightest colour channel decides.
-
-    Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
-    up to 255, from 128 on; larger (16 bit), from 32768 on.
-    """
-    if isinstance(image, str | PathLike):
-        raise ValueError(f"a mask must be an array: read the picture {fspath(image)} first, e.g. with cv2.imread")
-    array = np.asarray(image)
-    if array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
-        raise ValueError(f"a mask must have shape (h, w) or (h, w, 1..4), got {array.shape}")
-    if array.size == 0:
-        raise ValueError(f"the mask has no pixels: shape {array.shape}")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"a mask must be boolean, integer or float, got {array.dtype}")
-    if array.ndim == 3:
-        array = _one_channel(array)
-    if array.dtype == np.bool_:
-        return np.ascontiguousarray(array)
-    largest = float(array.max())
-    if np.isnan(largest):
-        raise ValueError("the mask has NaN values: replace them by 0 or 1 first")
-    if largest <= 1:
-        return np.ascontiguousarray(array > 0.5)
-    return np.ascontiguousarray(array >= (128 if largest <= 255 else 32768))
-
-
-def _one_channel(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    """Reduce (h, w, 1..4) to the channel that holds the mask."""
-    colours = array
-    if array.shape[2] in (2, 4):
-        alpha = array[:, :, -1]
-        if (alpha != alpha[0, 0]).any():
-            return alpha
-        colours = array[:, :, :-1]
-    brightest: npt.NDArray[np.generic] = colours.max(axis=2)
-    return brightest

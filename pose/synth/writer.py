@@ -15,9 +15,9 @@ from typing import Any
 from pose.body.cal_file import write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.files import is_still, take_lock
-from pose.synth.mocap import write_measurements, write_static
-from pose.synth.scene import takes
+from pose.synth.mocap.files import write_measurements, write_static
 from pose.synth.settings import DEFAULT_FRAMES, Settings, check_settings
+from pose.synth.takes import takes
 from pose.synth.work import Work
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
@@ -80,7 +80,7 @@ def synthesize(
     train_share : float
         The share of a trial's frames that is Train.
     masks : str
-        Of `MASKS`; ``"sample"`` is every 40th frame's, see `pose.synth.encode.MaskWriter`.
+        Of `MASKS`; ``"sample"`` is every 40th frame's, see `pose.synth.pictures.avi.MaskWriter`.
     facing : str, optional
         The camera that those face who stay in one place (boxing, gestures, captured motion that does not travel), or
         ``"any"``: they turn all round. The first camera by default.

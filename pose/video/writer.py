@@ -16,7 +16,7 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.types import Image
-from pose.video.reader import ffmpeg_address
+from pose.video.video_file import ffmpeg_address
 
 _RATE_DENOMINATOR = 1001  # of television's rates
 

@@ -17,10 +17,11 @@ from motion_texts import bvh_text
 from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.humaneva import HumanEva
-from pose.humaneva.mocap import read_markers
-from pose.humaneva.sync import common_clock, read_ofs
-from pose.synth import scene, synthesize
-from pose.synth.room import cameras
+from pose.humaneva.clock import common_clock
+from pose.humaneva.files.marker_tracks import read_markers
+from pose.humaneva.files.ofs import read_ofs
+from pose.synth import synthesize, takes
+from pose.synth.pictures.rig import cameras
 
 CAMERAS = ("C1", "C2", "C3")
 ACTIONS = ("Walking", "Jog", "Box")
@@ -35,7 +36,7 @@ def root(tmp_path_factory):
 @pytest.fixture
 def one_camera(tmp_path, monkeypatch):
     """A folder with one camera, and short recordings of its empty room: as little as a data set can be."""
-    monkeypatch.setattr(scene, "_BACKGROUND_FRAMES", 3)
+    monkeypatch.setattr(takes, "_BACKGROUND_FRAMES", 3)
     folder = tmp_path / "calibration"
     folder.mkdir()
     write_cal(folder / "C2.cal", cameras()["C2"])

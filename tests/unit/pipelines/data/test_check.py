@@ -17,7 +17,7 @@ from pipelines.progress import Silent
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva import Labels
-from pose.humaneva.sync import StreamOffset, read_ofs, write_ofs
+from pose.humaneva.files.ofs import StreamOffset, read_ofs, write_ofs
 from pose.synth import synthesize
 
 N = 120

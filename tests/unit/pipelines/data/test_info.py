@@ -9,8 +9,8 @@ from pipelines.data.check import check_tree
 from pipelines.data.info import missing_parts, survey, totals
 from pipelines.progress import Silent
 from pose.humaneva import HumanEva
+from pose.humaneva.partition_counts import PartitionCount
 from pose.humaneva.partitions import official_partitions
-from pose.humaneva.splits import PartitionCount
 from pose.synth import synthesize
 
 N = 60

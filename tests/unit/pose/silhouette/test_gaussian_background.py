@@ -14,7 +14,9 @@ from places import SHARED
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from pose.silhouette.gaussian_background import CleanUp, GaussianBackground, as_mask
+from pose.silhouette.cleanup import CleanUp
+from pose.silhouette.gaussian_background import GaussianBackground
+from pose.silhouette.masks import as_mask
 
 Frame = npt.NDArray[np.uint8]
 SHARED = SHARED / "humaneva-like" / "tiny"

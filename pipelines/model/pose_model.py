@@ -42,7 +42,11 @@ class PosePrediction:
 
 
 class PoseModel(ModelContents):
-    """A trained model, which predicts poses from histograms and from videos."""
+    """A trained model, which predicts poses from histograms and from videos.
+
+    Its fields are those of `pipelines.model.contents.ModelContents`: ``config``, ``histosc``, ``gp``, ``mpgp``,
+    ``mean_pose``, ``skeleton``, ``summary``, ``calibration`` and ``digest``.
+    """
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -20,6 +20,7 @@ from pipelines.training.train import train
 from pose.files import atomic_path
 
 DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
+"""Video of the data set whose poses are predicted."""
 
 
 def run_demo(out: Path, reporter: Reporter) -> Evaluation:

@@ -1,15 +1,11 @@
-"""Arrays that several rooms pass to each other."""
+"""Arrays that several rooms pass to each other; those of any meaning are in `pose.types`."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from pose.types import FloatArray
 
-Histograms = NDArray[np.float64]
+Histograms = FloatArray
 """HistoSC histograms, (n, words), or (n, cameras * words) of all views side by side."""
 
-Poses = NDArray[np.float64]
+Poses = FloatArray
 """Joints, (n, 15, 3), mm, relative to the root."""
-
-Mask = NDArray[np.uint8]
-"""The silhouette of a frame, (height, width), 0 or 255."""

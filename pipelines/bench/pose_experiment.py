@@ -14,19 +14,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
 from pipelines.features.histograms import histograms_of, new_histosc
-from pipelines.features.tree_features import Samples, extract
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
-from pipelines.training.train import FRAMES_PER_SECOND
 from pose import HistoSC
 from pose.files import atomic_path
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray, IntArray
 
 STUDY = "study.json"
 FEATURES = "features.npz"
@@ -68,7 +65,7 @@ class Part:
 
     histograms: FloatArray
     poses: FloatArray
-    blocks: NDArray[np.int64]
+    blocks: IntArray
 
     @classmethod
     def of(cls, histosc: HistoSC, samples: Samples, config: Config) -> Self:

@@ -13,6 +13,7 @@ from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableErr
 from pose.series.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
 
 WARM_UP_ROWS = 256
+"""Training images of the fit that compiles and loads everything before the clock starts."""
 
 
 def _study(folder: Path | None) -> Study:

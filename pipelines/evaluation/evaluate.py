@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.features.histograms import histograms_of
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
@@ -20,10 +19,14 @@ from pipelines.types import Poses
 from pose.body.skeleton import Skeleton
 from pose.humaneva.splits import OFFICIAL, evaluated_partition
 from pose.series.metrics import PoseErrors
+from pose.types import BoolArray
 
 METHODS = ("gbcd", "mpgp", "mean_pose")
+"""What is compared: the exact process, the sparse rival, and the mean pose of the training set."""
 GROUPS = ("subject", "action", "camera")
+"""Columns of the samples that errors are grouped by."""
 LEVELS = (0.5, 0.9, 0.95)
+"""Shares of the coordinates that the intervals should hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ class Evaluation:
         errors = np.abs(self.predictions["gbcd"] - self.samples.poses)
         return np.divide(errors, self.std, out=np.full_like(errors, np.nan), where=self.std > 0)
 
-    def coverage(self, level: float, rows: NDArray[np.bool_] | slice = slice(None)) -> float:
+    def coverage(self, level: float, rows: BoolArray | slice = slice(None)) -> float:
         """Share of the coordinates of GBCD within the interval that should hold `level` of them; the root's left out.
 
         NaN without standard deviations.
@@ -118,7 +121,7 @@ class Evaluation:
         }
         return sections
 
-    def _interval_row(self, rows: NDArray[np.bool_] | slice, joints: slice) -> dict[str, float]:
+    def _interval_row(self, rows: BoolArray | slice, joints: slice) -> dict[str, float]:
         assert self.std is not None
         deviations, std = self._deviations[rows, joints], self.std[rows, joints]
         shares = {f"{level:.0%}".replace("%", " %"): _share_within(deviations, level) for level in LEVELS}

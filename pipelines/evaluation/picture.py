@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
-from numpy.typing import NDArray
 
 from pipelines.evaluation.evaluate import LEVELS, METHODS, Evaluation
 from pipelines.evaluation.tables import LABELS
 from pose.body.skeleton import Skeleton
 from pose.files import atomic_path
+from pose.types import FloatArray
 
 # Okabe and Ito's colours, which colour-blind readers tell apart too.
 METHOD_COLOURS = {"gbcd": "#009E73", "mpgp": "#CC79A7", "mean_pose": "#B0B0B0"}
@@ -26,7 +26,8 @@ SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
 TRUE_POSE_COLOUR = "#C8C8C8"
 
 
-_EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)  # quantiles of the error
+_EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)
+"""Quantiles of the error whose frames are drawn."""
 
 
 def save_picture(path: Path, evaluation: Evaluation) -> None:
@@ -80,12 +81,12 @@ def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
             axes.axis("off")
 
 
-def front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:
+def front_view(pose: FloatArray, axes: str) -> FloatArray:
     """Right and up, (J, 2), of a pose in camera axes (y down) or world axes (z up)."""
     return pose[:, [0, 2]] if axes == "world" else pose[:, [0, 1]] * [1, -1]
 
 
-def _draw_pose(axes: Axes, points: NDArray[np.float64], skeleton: Skeleton, colour: str | None) -> None:
+def _draw_pose(axes: Axes, points: FloatArray, skeleton: Skeleton, colour: str | None) -> None:
     for parent, child in skeleton.bones:
         axes.plot(
             *points[[parent, child]].T,

@@ -7,6 +7,7 @@ from rich.table import Table
 from pipelines.evaluation.evaluate import LEVELS, METHODS, Evaluation
 
 LABELS = {"gbcd": "GBCD (exact)", "mpgp": "MPGP (sparse)", "mean_pose": "mean pose"}
+"""Names of the methods in tables and pictures."""
 
 
 def error_table(evaluation: Evaluation) -> Table:

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.digest import digest
 from pipelines.settings import Config
-from pipelines.types import Mask
 from pose import GaussianBackground
 from pose.errors import DataError
 from pose.files import atomic_path
@@ -23,14 +21,14 @@ from pose.humaneva.files.background_cache import cache_name, read_background, wr
 from pose.silhouette.background_model import BackgroundModel
 from pose.silhouette.opencv_backgrounds import SubtractorBackground
 from pose.silhouette.toolkit_background import ToolkitBackground
-from pose.types import Image
+from pose.types import Image, IntArray, Mask
 from pose.video.frame import VideoFrame
 from pose.video.mask_reader import read_masks
 from pose.video.reader import read_frames
 
-#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
+#: Share of the picture above which a silhouette is no person: a wrong background gives such.
 _LARGEST_SHARE = 0.3
-#: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about
+#: Share of the picture below which a ready-made silhouette is a speck and nobody: 154 pixels of 640 x 480, about
 #: what our background model leaves out. (Beside a person `edge_points` has specks by their share of the person.)
 _SMALLEST_SHARE = 5e-4
 
@@ -165,7 +163,7 @@ class TreeSilhouettes:
             cache = None if self._work is None else self._work / cache_name(camera)
             self._backgrounds[camera] = fit_background(recordings, self._config, cache)
 
-    def read(self, sequence: HumanEvaSequence, camera: str, numbers: NDArray[np.int64]) -> Iterator[tuple[int, Mask]]:
+    def read(self, sequence: HumanEvaSequence, camera: str, numbers: IntArray) -> Iterator[tuple[int, Mask]]:
         """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""
         if self._folder is None:
             background = self._backgrounds[camera]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
 from pipelines.model.pose_model import PoseModel
@@ -17,6 +16,7 @@ from pose.descriptor.picture import draw_descriptor
 from pose.errors import DataError
 from pose.files import atomic_path
 from pose.silhouette.masks import as_mask
+from pose.types import BoolArray
 
 DPI = 110
 """Dots per inch of the picture, which is then 1,210 pixels wide."""
@@ -37,7 +37,7 @@ class Description:
     n_used: int
 
 
-def read_mask(path: Path) -> NDArray[np.bool_]:
+def read_mask(path: Path) -> BoolArray:
     """Read a picture of a silhouette.
 
     Raises
@@ -96,7 +96,7 @@ def draw_description(
     return Description(histosc.n_points, histosc.codebook_.n_words_, used)
 
 
-def _vocabulary(foreground: NDArray[np.bool_], model: Path | None, n_words: int) -> HistoSC:
+def _vocabulary(foreground: BoolArray, model: Path | None, n_words: int) -> HistoSC:
     if model is not None:
         return PoseModel.load(model).histosc
     with warnings.catch_warnings():

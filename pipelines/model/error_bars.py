@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
+
+from pose.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +24,15 @@ class Calibration:
         The variance (of the latent function, between 0 and 1) above which an input is unlike the training set.
     """
 
-    factors: NDArray[np.float64]
+    factors: FloatArray
     noise: float
     unlike_above: float
 
-    def std(self, variance: NDArray[np.float64]) -> NDArray[np.float64]:
+    def std(self, variance: FloatArray) -> FloatArray:
         """Standard deviations (n, q), mm, of poses as they are observed, given the variances (n,)."""
         return np.sqrt(variance + self.noise)[:, None] * self.factors
 
-    def unlike_training(self, variance: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def unlike_training(self, variance: FloatArray) -> BoolArray:
         """Whether each input is farther from the training set than nearly all that was held out, (n,)."""
         return variance > self.unlike_above
 

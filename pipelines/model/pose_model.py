@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import LocalVariances, MeanPredictor
 from pipelines.errors import UsageError
@@ -20,6 +19,7 @@ from pipelines.streaming.scene import choose_scene
 from pipelines.streaming.stream import FramePose, stream
 from pipelines.types import Histograms, Poses
 from pose.errors import DataError
+from pose.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class PosePrediction:
 
     joints: Poses
     std: Poses
-    unlike: NDArray[np.bool_]
+    unlike: BoolArray
 
 
 class PoseModel(ModelContents):
@@ -150,7 +150,7 @@ class PoseModel(ModelContents):
         """
         return PosePrediction(self.predict(histograms), *self.standard_deviations(histograms))
 
-    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, BoolArray]:
         """Standard deviations (n, 15, 3), mm, and whether each silhouette is unlike those of the training set (n,).
 
         Raises
@@ -175,5 +175,5 @@ class PoseModel(ModelContents):
         """The sparse rival's poses (n, 15, 3)."""
         return self._as_poses(np.asarray(self.mpgp.predict(self.gp.scale_inputs(histograms))))
 
-    def _as_poses(self, outputs: NDArray[np.float64]) -> Poses:
+    def _as_poses(self, outputs: FloatArray) -> Poses:
         return outputs.reshape(len(outputs), len(self.skeleton), 3)

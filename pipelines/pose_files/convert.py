@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.errors import UsageError
+from pipelines.features.tree_features import FRAMES_PER_SECOND
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20, root_relative
 from pose.errors import DataError
 from pose.export import FORMATS, metadata_path, read_series, write_series
@@ -28,8 +29,6 @@ from pose.types import FloatArray, IntArray
 XML = ".xml"
 TARGETS = (*dict.fromkeys(suffix[1:] for suffix in FORMATS if suffix != ".hdf5"), XML[1:])
 """Formats that can be made, as `--to` names them."""
-FRAMES_PER_SECOND = 60.0
-"""Toolkit frames of HumanEva-I in a second."""
 
 
 @dataclass(frozen=True)

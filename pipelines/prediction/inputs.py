@@ -13,6 +13,7 @@ from pose.video.stills import STILL_SUFFIXES, holds_stills
 from pose.video.video_file import is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
+"""What the names of overlay videos end in."""
 
 
 def expand(arguments: Sequence[str | Path]) -> list[Path]:

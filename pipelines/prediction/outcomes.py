@@ -39,6 +39,7 @@ class VideoOutcome:
 
 
 _STATES = {"done": "", "kept": "was finished: left as it is"}
+"""Notes of the states that are no failure."""
 
 
 def outcome_table(outcomes: Sequence[VideoOutcome]) -> Table:

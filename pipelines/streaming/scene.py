@@ -21,6 +21,7 @@ from pose.video.frame import VideoFrame
 from pose.video.reader import read_frames
 
 RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "knn", "running-mog2": "mog2"}
+"""Models that learn the background along, by what `--background` calls them."""
 
 Examine = Callable[[VideoFrame], Silhouette]
 

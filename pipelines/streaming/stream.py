@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.settings import Config
 from pipelines.streaming.frames import FrameRange
@@ -21,14 +20,15 @@ from pose.body.skeleton import Skeleton
 from pose.errors import DataError
 from pose.series.pose_series import Quality
 from pose.silhouette.masks import Silhouette
+from pose.types import BoolArray, FloatArray
 from pose.video.frame import VideoFrame
 
 BATCH = 64
-"""Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame, so
-that a run that goes on computes what the stopped one would have: the last digits depend on the batch."""
-SEVERAL = 0.25
-"""Area of another silhouette, as a share of the person's, from which it is taken for one: that of somebody at twice the
-distance. What remains of shadows, reflections and noise is smaller."""
+"""Frames whose poses are computed together. The last digits depend on the batch. Results therefore go to the disk by
+whole batches, counted from the first frame, and a run that goes on computes the same as one that was not stopped."""
+SECOND_PERSON_AREA = 0.25
+"""Area of another silhouette, as a share of the person's, from which it is taken for a second person: that of somebody
+at twice the distance. Shadows, reflections and noise leave less."""
 
 
 class VideoModel(Protocol):
@@ -49,7 +49,7 @@ class VideoModel(Protocol):
     def predict_mean(self, histograms: Histograms) -> Poses:
         """Poses (n, J, 3), mm, root-relative, of histograms (n, words); safe to call from several threads."""
 
-    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, BoolArray]:
         """Standard deviations (n, J, 3), mm, and whether each silhouette is unlike those of the training set (n,)."""
 
 
@@ -75,8 +75,8 @@ class FramePose:
 
     frame: int
     time: float
-    joints: NDArray[np.float64]
-    std: NDArray[np.float64] | None
+    joints: FloatArray
+    std: FloatArray | None
     quality: Quality
     coverage: float
 
@@ -87,7 +87,7 @@ class _Observed:
 
     frame: int
     time: float
-    histogram: NDArray[np.float64] | None
+    histogram: FloatArray | None
     quality: Quality
     coverage: float
 
@@ -146,7 +146,7 @@ def _observe(frame: VideoFrame, silhouette: Silhouette, model: VideoModel) -> _O
     mask = silhouette.mask
     coverage = np.count_nonzero(mask) / mask.size
     quality = Quality.GOOD
-    if silhouette.other >= SEVERAL:
+    if silhouette.other >= SECOND_PERSON_AREA:
         quality |= Quality.SEVERAL_PEOPLE
     if mask[[0, -1]].any() or mask[:, [0, -1]].any():
         quality |= Quality.TOUCHES_BORDER

@@ -12,26 +12,26 @@ intervals of 50 % are a little wide and those of 95 % a little narrow.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, LocalVariances
 from pipelines.model.error_bars import Calibration, half_width
+from pose.types import FloatArray, IntArray
 
 LEVEL = 0.9
-"""The interval that is matched."""
+"""Share of the held-out errors that the matched interval holds."""
 
 BLOCK_SECONDS = 2.0
-"""Length of the blocks that are left out. On humaneva-like/dev held-out errors and variances are then those of the
+"""Seconds of a time block that is left out. On humaneva-like/dev held-out errors and variances are then those of the
 evaluation partition; blocks of 1 s have closer neighbours, whose errors are a tenth smaller."""
 
 N_IMAGES = 2000
-"""Held-out images, evenly from all; more would come from the same instants."""
+"""Held-out images, taken evenly from all. More would come from the same instants."""
 
 UNLIKE_QUANTILE = 0.99
-"""Of held-out variances: images with larger ones are unlike the training set."""
+"""Quantile of the held-out variances above which an image is unlike the training set."""
 
 
-def calibrate(gp: GBCDRegressor, outputs: NDArray[np.float64], blocks: NDArray[np.int64]) -> Calibration:
+def calibrate(gp: GBCDRegressor, outputs: FloatArray, blocks: IntArray) -> Calibration:
     """Measure the factors on training images, each predicted without the block that it is in.
 
     Parameters

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
 from pipelines.features.histograms import histograms_of, new_histosc
-from pipelines.features.tree_features import Samples, extract
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.features.views import arrange_views
 from pipelines.model.error_bars import Calibration
 from pipelines.model.pose_model import PoseModel
@@ -26,9 +25,10 @@ from pipelines.training.calibration import BLOCK_SECONDS, calibrate
 from pipelines.types import Histograms, Poses
 from pose import HistoSC
 from pose.body.skeleton import HUMANEVA_15
+from pose.types import IntArray
 
-FRAMES_PER_SECOND = 60  # of HumanEva's toolkit frames
-_FEWEST_BLOCKS = 5  # fewer say little about what is held out
+_FEWEST_BLOCKS = 5
+"""Time blocks that are needed to hold any out; fewer say little."""
 
 
 def train(
@@ -132,7 +132,7 @@ class _Training:
         self._report_solve_end(gp)
         return gp
 
-    def _held_out_together(self, samples: Samples) -> tuple[str, NDArray[np.int64] | None]:
+    def _held_out_together(self, samples: Samples) -> tuple[str, IntArray | None]:
         """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
         settings = self.config.gp
         if settings.hyperparameters == "marginal":
@@ -144,7 +144,7 @@ class _Training:
             return "marginal", None
         return "leave_group_out", blocks
 
-    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> NDArray[np.int64] | None:
+    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> IntArray | None:
         """Labels (n,) of the time blocks of all cameras, shorter ones where these are too few; None if all are."""
         n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
         blocks = samples.time_blocks(n_frames)

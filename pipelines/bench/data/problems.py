@@ -19,11 +19,12 @@ from sklearn.preprocessing import StandardScaler
 from gbcd import SquaredExponential, fit_hyperparameters
 from pipelines.bench.data.reading import Samples, find, names, read_samples
 from pipelines.bench.data.simulated import SIMULATED
-from pipelines.bench.runner.cell import FloatArray, Parameters
+from pipelines.bench.runner.cell import Parameters
 from pipelines.digest import digest
 from pipelines.progress import Reporter
 from pose.errors import DataError
 from pose.files import atomic_path
+from pose.types import FloatArray
 
 # A round number between those that a marginal likelihood and held-out blocks of video find for standardised joints.
 HISTOSC_GAMMA, HISTOSC_NOISE = 3e-3, 1e-2

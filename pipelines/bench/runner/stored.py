@@ -16,7 +16,7 @@ from pose.errors import DataError
 FORMAT: Literal[2] = 2
 
 LARGEST = 1e150
-"""Of numbers that were measured; means and deviations of larger ones may overflow."""
+"""Largest absolute value of a measured number. Means and deviations of larger ones may overflow."""
 
 
 class StoredCell(BaseModel):

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from pipelines.features.histograms import histograms_of
-from pipelines.features.tree_features import Samples, extract
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
-from pipelines.training.train import FRAMES_PER_SECOND, train
+from pipelines.training.train import train
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
@@ -29,8 +28,8 @@ from pose.series.bone_lengths import bone_lengths, with_bone_lengths
 from pose.series.fusion import View, fuse, turn_to_world
 from pose.series.pose_series import PoseSeries
 from pose.series.smoothing import smooth
+from pose.types import FloatArray
 
-Floats = NDArray[np.float64]
 Cameras = Mapping[tuple[str, str], Camera]
 INTERVALS = (0.5, 0.9, 0.95)
 """Share of the coordinates that an interval should hold."""
@@ -48,7 +47,7 @@ class Recording:
     trial: str
     camera: Camera
     predicted: PoseSeries
-    true: Floats
+    true: FloatArray
 
     def in_world(self) -> Recording:
         """The same in the world's axes."""
@@ -65,7 +64,7 @@ class Row:
     coverage: tuple[float, ...]
 
 
-def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) -> list[Recording]:
+def recordings(samples: Samples, mean: FloatArray, std: FloatArray, cameras: Cameras) -> list[Recording]:
     """Predictions (n, 15, 3) by trial and camera, their standard deviations scaled by the other subjects' errors."""
     scale = np.ones(len(samples))
     for subject in np.unique(samples.subject):
@@ -100,10 +99,10 @@ def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) ->
     return found
 
 
-def measure(data: Sequence[Recording], typical_lengths: Floats) -> Iterator[Row]:
+def measure(data: Sequence[Recording], typical_lengths: FloatArray) -> Iterator[Row]:
     """The table. `typical_lengths` (b,) are the training set's."""
 
-    def own(recording: Recording) -> Floats:
+    def own(recording: Recording) -> FloatArray:
         return np.asarray(bone_lengths(recording.true).mean(axis=0))
 
     def smoothed(recording: Recording) -> PoseSeries:
@@ -164,7 +163,7 @@ def _row(name: str, data: Sequence[Recording], change: Callable[[Recording], Pos
     return Row(name, float(np.concatenate(distances).mean()), coverage)
 
 
-def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Floats, Floats, Floats]:
+def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, FloatArray, FloatArray, FloatArray]:
     """Validate's samples, predictions and standard deviations (n, 15, 3), and the training set's bone lengths (b,)."""
     # The sparse rival is not looked at.
     config = Config.model_validate(

@@ -52,7 +52,7 @@ METHODS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 PAPERS_OWN: tuple[str, str, dict[str, Any]] = ("Algorithm 2", GBCD, {"solver": "gbcd-paper"})
-"""It takes longer than all else together: one kernel is enough, at the end."""
+"""The paper's own solver. It takes longer than all others together, so it runs last and with one kernel."""
 
 NOTE = (
     "Silhouettes, HistoSC and Gaussian processes as in `configs/paper.toml`; errors are mean joint errors of "

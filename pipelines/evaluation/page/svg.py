@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 
 def element(tag: str, text: object = "", **attributes: object) -> Markup:

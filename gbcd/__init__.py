@@ -23,6 +23,7 @@ from gbcd.regressor import GBCDRegressor
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
 from gbcd.sparse import MatchingPursuitGP, SubsetOfData, SubsetOfRegressors
 from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 __all__ = [
     "SOLVERS",
@@ -35,6 +36,7 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LinearSystem",
     "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",

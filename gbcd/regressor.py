@@ -24,7 +24,8 @@ from gbcd.progress_lines import ProgressLines
 from gbcd.scaling import InputScaling, centre
 from gbcd.solvers import solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
-from gbcd.system.kernel_system import KernelSystem, Precision, check_precision
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.precision import Precision, check_precision
 from gbcd.system.tiles import kernel_product
 from gbcd.threads import thread_count, worker_limit
 from gbcd.training_data import TrainingData, new_inputs

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.paper import ActiveSet, Selection
 from gbcd.progress.result import Progress
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
@@ -71,7 +72,7 @@ def block_descent(
     system, Y = progress.system, progress.Y
     alpha = np.zeros_like(Y) if start is None else start
     G = -Y if start is None else system.residual(alpha, Y)
-    exact_norm = norm = system.gradient_norm(G)
+    exact_norm = norm = infinity_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
     while not (exact and norm <= progress.tol):
@@ -81,14 +82,14 @@ def block_descent(
             running, G = G, system.residual(alpha, Y)
             progress.columns_used += system.n
             refresh_at = progress.columns_used + REFRESH_PASSES * system.n
-            drift = system.gradient_norm(G - running)
-            before, exact_norm = exact_norm, system.gradient_norm(G)
+            drift = infinity_norm(G - running)
+            before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
             stuck = drift > 0.5 * exact_norm > 0.25 * before
             if norm <= progress.tol or progress.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= WIDE:
-            system.keep_whole()
+            system.keep("whole")
         chosen = selection.select(system, G, m, rng)
         B = chosen.indices
         step = solve_block(_block(system, chosen), G[B]) if chosen.step is None else chosen.step
@@ -99,14 +100,15 @@ def block_descent(
     return alpha, G
 
 
-def _block(system: KernelSystem, chosen: ActiveSet) -> Float64Array:
+def _block(system: LinearSystem, chosen: ActiveSet) -> Float64Array:
     """Return Kbar_BB, from values the selection has computed where their rounding is small beside the noise."""
     B, known = chosen.indices, chosen.known
-    if known is None or 2 * np.sqrt(len(B)) * system.tile_error > MAX_BLOCK_ROUNDING * system.noise:
-        return system.block(B, B)
-    order = np.argsort(known.rows)
-    at = order[np.searchsorted(known.rows, B, sorter=order)]
-    values: Float64Array = known.values[at].astype(np.float64)
-    values = (values + values.T) / 2
+    if known is None or 2 * np.sqrt(len(B)) * system.precision.tile_error > MAX_BLOCK_ROUNDING * system.noise:
+        values = system.block(B, B, exact=True).astype(np.float64, copy=False)
+    else:
+        order = np.argsort(known.rows)
+        at = order[np.searchsorted(known.rows, B, sorter=order)]
+        values = known.values[at].astype(np.float64)
+        values = (values + values.T) / 2
     values.flat[:: len(B) + 1] += system.noise
     return values

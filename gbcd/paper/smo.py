@@ -6,14 +6,12 @@ general loop's own work would take ten times as long as the kernel values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numba
 import numpy as np
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, SAFETY
 from gbcd.progress.result import Progress
-from gbcd.system.kernel_system import KernelSystem
 from gbcd.types import Float64Array, FloatArray, IntArray
 
 
@@ -31,13 +29,13 @@ def smo(progress: Progress) -> tuple[Float64Array, Float64Array]:
     system, Y = progress.system, progress.Y
     alpha = np.zeros_like(Y)
     G = -Y
-    norm = system.gradient_norm(G)
+    norm = infinity_norm(G)
     while norm > progress.tol and not progress.exhausted:
         _descend(progress, alpha, G)
         before = norm
         G = system.residual(alpha, Y)
         progress.columns_used += system.n
-        norm = system.gradient_norm(G)
+        norm = infinity_norm(G)
         # Where a restart gains nothing, what its tiles have lost by rounding is all that is left.
         if norm > max(progress.tol, 0.5 * before) and not system.raise_precision():
             break
@@ -47,35 +45,18 @@ def smo(progress: Progress) -> tuple[Float64Array, Float64Array]:
 def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array) -> None:
     """Lower the gradient from `exact` until its running value is within the tolerance; alpha changes in place."""
     system = progress.system
-    columns = _kernel_columns(system)
+    system.keep("whole")
     G = exact.T.copy()  # along the variables, for the compiled loops
-    weights, work = 1 / system.diag(), np.empty(system.n)
+    weights, work = 1 / system.diagonal(), np.empty(system.n)
+    room = np.empty((2, system.n), dtype=system.dtype)
     pairs = np.empty((max(1, min(DEFAULT_BLOCK_SIZE, system.n) // 2), 2), dtype=np.intp)
     while not progress.exhausted:
         for pair in pairs:
             pair[:] = _violating_pair(G, weights, work)
-            _move(G, alpha, columns(pair), pair, system.diag(), system.noise)
+            _move(G, alpha, system.rows(pair, out=room), pair, system.diagonal(), system.noise)
         progress.columns_used += pairs.size
         if progress.record(alpha, G.T, active=np.unique(pairs)) <= SAFETY * progress.tol:
             return
-
-
-def _kernel_columns(system: KernelSystem) -> Callable[[IntArray], FloatArray]:
-    """Return a function from a pair of indices to their kernel columns, without noise, shape (2, n)."""
-    everything = np.arange(system.n)
-    if system.keep_whole():
-        return lambda pair: system.panel(pair, everything)
-    # `panel` would gather the features of all n for each pair: that alone takes longer than the kernel values.
-    rows = system.kernel.row_features(system.X, system.origin, system.dtype)
-    # By features: the product of two rows with all the others then reads along memory, three times faster.
-    others = np.asfortranarray(system.kernel.column_features(system.X, system.origin, system.dtype))
-    values = np.empty((2, system.n), dtype=system.dtype)
-
-    def evaluate(pair: IntArray) -> FloatArray:
-        system.kernel_evaluations += values.size
-        return system.kernel.tile(rows[pair], others, out=values)
-
-    return evaluate
 
 
 def _violating_pair(G: Float64Array, weights: Float64Array, work: Float64Array) -> tuple[int, int]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
 from gbcd.progress.saved_coefficients import SavedCoefficients
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array, IntArray
 
 
@@ -120,7 +121,7 @@ class Progress:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     Y : array (n, q)
     tol : float
     max_passes : float
@@ -144,7 +145,7 @@ class Progress:
 
     def __init__(
         self,
-        system: KernelSystem,
+        system: LinearSystem,
         Y: Float64Array,
         tol: float,
         max_passes: float,
@@ -196,7 +197,7 @@ class Progress:
     @property
     def arrived(self) -> bool:
         """Whether the start is within the tolerance already."""
-        return self._start is not None and self.system.gradient_norm(self.Y) <= self.tol
+        return self._start is not None and infinity_norm(self.Y) <= self.tol
 
     @property
     def exhausted(self) -> bool:
@@ -205,7 +206,7 @@ class Progress:
 
     def record(self, alpha: Float64Array, G: Float64Array, active: IntArray | None = None) -> float:
         """Append an entry to the trace, save what is due, tell the callback, and return the running infinity norm."""
-        norm = self.system.gradient_norm(G)
+        norm = infinity_norm(G)
         entry = TraceEntry(
             iteration=len(self.trace) + 1,
             seconds=self.seconds,
@@ -241,7 +242,7 @@ class Progress:
                 f"The coefficients exceed 1.8e308, the largest number there is: Y is too large for a noise of "
                 f"{self.system.noise:.3g}. Divide Y first."
             )
-        norm = self.system.gradient_norm(exact)
+        norm = infinity_norm(exact)
         converged = norm <= self.tol
         norm *= self._unit
         if converged and self._saved is not None:
@@ -298,7 +299,7 @@ class Progress:
         direct = f"solver='cholesky', whose factor takes {max(size / 1e6, 0.1):,.1f} MB, or " if fits else ""
         if self.seconds >= self._max_time:
             reason = f"the time of {self._max_time:.3g} s ran out"
-            hard = self.system.noise < HARD_NOISE * float(self.system.diag().max())
+            hard = self.system.noise < HARD_NOISE * float(self.system.diagonal().max())
             return (
                 f"{reason}; the noise {self.system.noise:.3g} makes it hard: try {direct}a larger one"
                 if hard

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.algorithm1 import SAFETY
 from gbcd.progress.result import Progress
 from gbcd.solvers.preconditioner import DRAWS, ColumnFactor, Preconditioner
@@ -36,13 +37,13 @@ def conjugate_gradients(
     system, Y = progress.system, progress.Y
     alpha = np.zeros_like(Y)
     G = -Y
-    norm = system.gradient_norm(G)
+    norm = infinity_norm(G)
     while norm > progress.tol and not progress.exhausted:
         _descend(progress, alpha, G, precondition or np.copy)
         before = norm
         G = system.residual(alpha, Y)
         progress.columns_used += system.n
-        norm = system.gradient_norm(G)
+        norm = infinity_norm(G)
         # A restart that gains nothing is at the rounding of its tiles.
         if norm > 0.5 * before and not system.raise_precision():
             break
@@ -65,12 +66,12 @@ def preconditioned_conjugate_gradients(
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
     while (
         factor.rank < wanted
-        and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= system.room
+        and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= system.storage.room
         and factor.grow(DRAWS)
     ):
         pass
     preconditioner = Preconditioner(factor, system.noise)
-    system.keep_half(reserved=preconditioner.bytes)
+    system.keep("half", reserved=preconditioner.bytes)
     return conjugate_gradients(progress, preconditioner.solve)
 
 

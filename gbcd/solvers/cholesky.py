@@ -11,9 +11,10 @@ import numpy.typing as npt
 import scipy.linalg
 
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
+from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
 from gbcd.progress.result import Progress
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 FLOAT32_ROWS = 2000
@@ -32,7 +33,7 @@ class CholeskyFactor:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
         8 n^2 bytes (float64) or 4 n^2 (float32) are allocated, whatever its memory budget; nothing else of that size.
     dtype : float32 or float64
         float32 solutions are to be refined, and no base for variances, small differences of large numbers: on 4,000
@@ -46,7 +47,7 @@ class CholeskyFactor:
         If the factor does not fit the memory now available; nothing has been allocated then.
     """
 
-    def __init__(self, system: KernelSystem, dtype: npt.DTypeLike = np.float64) -> None:
+    def __init__(self, system: LinearSystem, dtype: npt.DTypeLike = np.float64) -> None:
         precision = np.dtype(dtype)
         needed, available = system.n**2 * precision.itemsize, available_memory()
         if available is not None and needed > available:
@@ -75,7 +76,7 @@ class CholeskyFactor:
         return solution
 
 
-def factor_dtype(system: KernelSystem) -> np.dtype[np.floating]:
+def factor_dtype(system: LinearSystem) -> np.dtype[np.floating]:
     """Return the precision `cholesky` factors the system in first."""
     return np.dtype(np.float32 if system.dtype == np.float32 and system.n > FLOAT32_ROWS else np.float64)
 
@@ -108,7 +109,7 @@ def cholesky(progress: Progress) -> tuple[Float64Array, Float64Array]:
             refined = True
         except NotPositiveDefiniteError:
             pass
-        if progress.stopped or system.gradient_norm(G) <= progress.tol:
+        if progress.stopped or infinity_norm(G) <= progress.tol:
             return alpha, G
     try:
         factor = CholeskyFactor(system)
@@ -123,7 +124,7 @@ def _refine(
     progress: Progress, factor: CholeskyFactor, alpha: Float64Array, G: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Take steps -factor^{-1} G, G the float64 residual, to the tolerance or until one does not halve its norm."""
-    norm = progress.system.gradient_norm(G)
+    norm = infinity_norm(G)
     while True:
         moved = alpha - factor.solve(G)
         residual = progress.system.residual(moved, progress.Y)

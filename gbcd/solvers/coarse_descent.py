@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gbcd.linalg.norms import infinity_norm
 from gbcd.paper import GreedyPool
 from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, block_descent
 from gbcd.progress.result import Progress
@@ -67,12 +68,12 @@ class GreedySolve:
         progress, system = self._progress, self._progress.system
         if self._factor is None:
             return self._blocks(None)
-        system.keep_half(self._plan.reserved if self._plan.keep else system.room, self._plan.coded)
+        system.keep("half", self._plan.reserved if self._plan.keep else system.storage.room, self._plan.coded)
         preconditioner = Preconditioner(self._factor, system.noise)
         kept = window(system, progress.Y.shape[1])
         patience = max(PATIENCE * self._plan.steps, MIN_PATIENCE)
         alpha, G = conjugate_descent(progress, preconditioner, kept, patience, self._plan.whole)
-        if system.gradient_norm(G) <= progress.tol or progress.exhausted:
+        if infinity_norm(G) <= progress.tol or progress.exhausted:
             return alpha, G
         # L's memory is free for the blocks.
         self._factor = None
@@ -92,13 +93,13 @@ class GreedySolve:
         if self._given is None and direct < min(block_seconds(system, progress.Y.shape[1]), progress.seconds_left):
             before = progress.choice
             progress.choice += ": replaced by cholesky, whose factor fits the memory budget"
-            system.keep_nothing()
+            system.keep("nothing")
             try:
                 alpha, G = cholesky(progress)
             except (NotPositiveDefiniteError, MemoryError):
                 progress.choice = before
             else:
-                if system.gradient_norm(G) <= progress.tol or progress.exhausted:
+                if infinity_norm(G) <= progress.tol or progress.exhausted:
                     return alpha, G
                 progress.choice = f"{before}, after cholesky"
                 start = alpha

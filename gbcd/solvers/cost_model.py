@@ -14,7 +14,7 @@ import numpy as np
 from gbcd.solvers.cholesky import factor_dtype
 from gbcd.solvers.preconditioner import DRAWS, ColumnFactor
 from gbcd.system.kept_tiles import CODED, half_bytes
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 READ = {2: 1.1e-10, 4: 2.0e-10, 8: 4.0e-10}
 """Seconds a product takes for each of the n^2 values, by the bytes of those that are kept."""
@@ -145,13 +145,13 @@ def largest_left(n: int, rank: int, left: float) -> float:
     return STEEPNESS * n * left / max(rank, 1)
 
 
-def window(system: KernelSystem, n_outputs: int) -> int:
+def window(system: LinearSystem, n_outputs: int) -> int:
     """Return how many earlier directions to keep: 20, fewer where they would take a good part of the budget."""
-    affordable = int(system.room / (WINDOW_SHARE * 8 * system.n * n_outputs))
+    affordable = int(system.storage.room / (WINDOW_SHARE * 8 * system.n * n_outputs))
     return max(2, min(affordable, WINDOW))
 
 
-def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_bytes: int = CODED.itemsize) -> Plan:
+def plan(system: LinearSystem, rank: int, trace: float, n_outputs: int, value_bytes: int = CODED.itemsize) -> Plan:
     """Forecast the cost of full-vector steps with a preconditioner of this rank that leaves this trace.
 
     `value_bytes` are those of a value of L.
@@ -163,14 +163,14 @@ def plan(system: KernelSystem, rank: int, trace: float, n_outputs: int, value_by
         + system.dtype.itemsize * rank**2
         + n * n_outputs * (WORK_BYTES + 8 * window(system, n_outputs))
     )
-    room = max(system.room - reserved, 0)
+    room = max(system.storage.room - reserved, 0)
     steps = forecast_steps(n, rank, trace / system.noise) * (SHARED_STEPS if n_outputs >= MANY_OUTPUTS else 1.0)
     evaluate = _evaluation(d, system.dtype.itemsize)
     rest = n**2 * MULTIPLY * (n_outputs - 1) + n * rank * (APPLY + APPLY_OUTPUT * (n_outputs - 1))
     bare = steps * (n**2 * evaluate + rest)
     ways: list[tuple[np.dtype[Any], float, float]] = [(system.dtype, steps, 0.0)]
-    if system.allows_codes:
-        ways.append((CODED, (1 + CODED_STEPS * system.code_rounding) * steps, n**2 * RESTART * evaluate))
+    if system.precision.allows_codes:
+        ways.append((CODED, (1 + CODED_STEPS * system.precision.code_rounding) * steps, n**2 * RESTART * evaluate))
     forecasts = [(bare, steps, 0.0, False)]
     for kept, count, restart in ways:
         whole = half_bytes(n, kept)
@@ -190,7 +190,7 @@ def _evaluation(d: int, itemsize: int) -> float:
     return EVALUATE[itemsize] + EVALUATE_FEATURE[itemsize] * d
 
 
-def block_seconds(system: KernelSystem, n_outputs: int) -> float:
+def block_seconds(system: LinearSystem, n_outputs: int) -> float:
     """Forecast what greedy blocks take; it hardly depends on the noise, which full-vector steps depend on most."""
     n, d = system.X.shape
     passes = (
@@ -201,22 +201,22 @@ def block_seconds(system: KernelSystem, n_outputs: int) -> float:
     return float(float(n) ** 2 * passes)
 
 
-def cholesky_seconds(system: KernelSystem) -> float:
+def cholesky_seconds(system: LinearSystem) -> float:
     """Forecast what the direct solver takes; infinite where its factor exceeds the memory budget."""
     n, d = system.X.shape
     itemsize = factor_dtype(system).itemsize
-    if itemsize * n**2 > system.memory_budget:
+    if itemsize * n**2 > system.storage.budget:
         return float(np.inf)
     # A fill and a float64 residual, both of one half.
     return float(FACTOR[itemsize] * float(n) ** 3 + 4 * n**2 * _evaluation(d, 8))
 
 
-def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
+def grow_to_best_rank(system: LinearSystem, factor: ColumnFactor, n_outputs: int, limit: float) -> Plan:
     """Add pivots to the factor while what they are forecast to save is more than what they cost.
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     factor : ColumnFactor
     n_outputs : int
     limit : float
@@ -226,7 +226,7 @@ def grow_to_best_rank(system: KernelSystem, factor: ColumnFactor, n_outputs: int
     grow = GROW[system.dtype.itemsize] * n
     traces = {0: factor.trace}
     here = plan(system, 0, factor.trace, n_outputs, factor.value_bytes)
-    room = max(system.room, MIN_ROOM)
+    room = max(system.storage.room, MIN_ROOM)
     # The next columns are evaluated beside L: a fifth of the budget at most.
     draws = int(np.clip(room / (20 * n), MIN_DRAWS, DRAWS))
     while factor.rank < n // 2 and factor.grow(min(draws, n)):

@@ -21,7 +21,7 @@ from gbcd.linalg.blas import divide
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.system.coded_array import CodedArray
 from gbcd.system.kept_tiles import CODED
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 
@@ -63,7 +63,7 @@ class ColumnFactor:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     rng : numpy.random.Generator
 
     Attributes
@@ -75,10 +75,10 @@ class ColumnFactor:
         Whether `grow` has found nothing left to add.
     """
 
-    def __init__(self, system: KernelSystem, rng: np.random.Generator) -> None:
+    def __init__(self, system: LinearSystem, rng: np.random.Generator) -> None:
         self.rank = 0
         self.exhausted = False
-        self.schur: Float64Array = system.kernel_diag().copy()
+        self.schur: Float64Array = system.diagonal(noise=False).copy()
         self._system = system
         self._dtype = system.dtype
         self._rng = rng
@@ -87,7 +87,8 @@ class ColumnFactor:
         # A pivot this small makes the rounding of its column, divided by its root, too large a part of sqrt(noise).
         scale = spread * system.n / self._root_noise**2
         self._floor = max(
-            scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2, PIVOT_ERRORS * system.tile_error
+            scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2,
+            PIVOT_ERRORS * system.precision.tile_error,
         )
         self._coded_floor = scale * (CODED_COLUMN_ERROR / MAX_CODED_COLUMN_ROUNDING) ** 2
         self._pieces = spans(system.n, ROWS)
@@ -227,7 +228,7 @@ class ColumnFactor:
 
     def _accept(self, drawn: IntArray) -> tuple[IntArray, Float64Array]:
         """Return the draws that sequential sampling would have taken, and the Cholesky factor of their Schur block."""
-        schur = self._system.panel(drawn, drawn).astype(np.float64)
+        schur = self._system.block(drawn, drawn).astype(np.float64)
         for rows in self.rows(drawn):
             schur -= rows @ rows.T
         allowed = self.schur[drawn] * self._rng.random(len(drawn))
@@ -247,7 +248,7 @@ class ColumnFactor:
         return drawn[taken], np.tril(factor[taken][:, : len(taken)])
 
     def _append(self, pivots: IntArray, corner: Float64Array) -> None:
-        columns = self._system.panel(np.arange(len(self.schur)), pivots).astype(self._dtype, copy=False)
+        columns = self._system.columns(pivots).astype(self._dtype, copy=False)
         earlier = [rows.T.copy() for rows in self.rows(pivots)]
         lower = corner.astype(self._dtype)
 

@@ -18,7 +18,7 @@ from gbcd.solvers.auto import auto
 from gbcd.solvers.cg import conjugate_gradients, preconditioned_conjugate_gradients
 from gbcd.solvers.cholesky import cholesky
 from gbcd.solvers.coarse_descent import greedy_descent
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 from gbcd.validation import as_outputs, positive_integer, positive_number
@@ -102,7 +102,7 @@ def check_options(
 
 
 def solve(
-    system: KernelSystem,
+    system: LinearSystem,
     Y: npt.ArrayLike,
     solver: str = "gbcd",
     tol: float = 1e-4,
@@ -119,7 +119,7 @@ def solve(
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     Y : array (n,) or (n, q)
     solver : str
         "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and

@@ -231,7 +231,7 @@ def _few_rows(problem: Problem) -> slice:
 def _small_budget(budget: Budget, problem: Problem) -> int:
     """Return a budget for the warm-up that holds the same part of its smaller K."""
     share = _few_rows(problem).stop / len(problem.X)
-    return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).memory_budget)
+    return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).storage.budget)
 
 
 @contextmanager

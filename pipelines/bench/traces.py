@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from gbcd import KernelSystem, SolveResult, TraceEntry, solve
+from gbcd import KernelSystem, LinearSystem, SolveResult, TraceEntry, solve
 from gbcd.paper import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
 from gbcd.paper.algorithm1 import block_descent
 from gbcd.progress.result import Progress
@@ -149,7 +149,7 @@ class _Recording:
         self._inner, self._rows = inner, rows
         self.gradients: list[FloatArray] = []
 
-    def select(self, system: KernelSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
         """Select as the inner one does."""
         self.gradients.append(G[self._rows, 0].copy())
         return self._inner.select(system, G, m, rng)

@@ -1,6 +1,6 @@
-"""Numba kernels of the background model: one pass over the pixels of a frame, without temporaries.
+"""The compiled loops of the background model: one pass over the pixels of a frame, without temporary arrays.
 
-``nogil`` and single-threaded: callers run one video per thread.
+They are single-threaded and release the interpreter's lock (``nogil``): callers run one video a thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from pose.types import Float32Array, FloatArray, Image, Mask
 
 
-@numba.njit(cache=True, nogil=True, inline="always")  # by LLVM it is not, which costs half as much again
+@numba.njit(cache=True, nogil=True, inline="always")  # LLVM does not inline it, which would make it 1.5 times as slow
 def _explained(
     frame: Image,
     terms: Float32Array,
@@ -25,11 +25,11 @@ def _explained(
     shadow_high: float,
     logs: FloatArray,
 ) -> bool:
-    """Whether the background, in light or in shadow, gives pixel (i, j) times `scale` at least the threshold.
+    """Whether the background, in light or in shadow, explains pixel (i, j) times `scale`: density at least `threshold`.
 
-    One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and to the
-    mean times the best brightness factor, ``cross / square``. The summed density is at least its largest term, so the
-    first recording that explains the pixel decides. `logs` (r,) is work space.
+    One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and the
+    squared distance to the mean times the best brightness factor, ``cross / square``. The summed density is at least
+    its largest term, so the first recording that explains the pixel decides. `logs` (r,) is work space.
     """
     best = -np.inf
     at = 0
@@ -54,7 +54,7 @@ def _explained(
         if in_range and norm - 0.5 * (own - cross * cross / square) >= threshold:
             return True
         best = max(best, logs[r])
-    # The sum is at most n_recordings times its largest term: exponentials only in doubt.
+    # The sum is at most n_recordings times its largest term: exponentials are needed only in between.
     if best + np.log(n_recordings) < threshold:
         return False
     total = 0.0
@@ -89,10 +89,10 @@ def classify(
         (h, w, 2 c): the least and the largest value of `scaled`, channel by channel, that the background may explain.
     terms
         (h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal
-        density at its mean, summed over channels, minus log r. What a pixel needs stands together, as most pixels are
-        not looked at.
+        density at its mean, summed over channels, minus log r. What one pixel needs stands together, since few pixels
+        are looked at.
     channels
-        Any c numbers: the length of a tuple is known when this is compiled, which halves the time.
+        Any c numbers. The length of a tuple is known at compile time, which halves the time.
     n_recordings
         r.
     threshold
@@ -100,7 +100,7 @@ def classify(
     gain
         Brightness of this frame relative to the means.
     shadow_low, shadow_high
-        Range of the brightness factor accepted as shadow; empty (low > high) to accept none.
+        Range of the brightness factors that are shadow; empty (low > high) for no shadow.
 
     Returns
     -------
@@ -136,8 +136,8 @@ def refine_edge(
 ) -> None:
     """Decide the pixels along the edge by how much of the person they show.
 
-    A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours; `a` is the
-    least-squares share, and the pixel is foreground when it is at least one half.
+    A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours. `a` is found by least
+    squares, and the pixel is foreground when `a` is at least one half.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def full_vector(monkeypatch):
 @pytest.fixture
 def coded(monkeypatch):
     """K is kept as codes, however coarse they are beside the noise."""
-    monkeypatch.setattr("gbcd.system.kernel_system.MAX_CODE_ROUNDING", np.inf)
+    monkeypatch.setattr("gbcd.system.precision.MAX_CODE_ROUNDING", np.inf)
     monkeypatch.setattr("gbcd.solvers.cost_model.CODED_STEPS", 0.0)
     monkeypatch.setattr("gbcd.solvers.cost_model.RESTART", 0.0)
     monkeypatch.setattr("gbcd.solvers.cost_model.MIN_SAVING", 0.0)
@@ -145,7 +145,7 @@ def test_codes_that_are_too_coarse_are_given_up(problem, full_vector, coded, mon
     original = KernelSystem.raise_precision
 
     def spy(system):
-        raised.append(system.allows_codes)
+        raised.append(system.precision.allows_codes)
         return original(system)
 
     monkeypatch.setattr(KernelSystem, "raise_precision", spy)
@@ -155,7 +155,7 @@ def test_codes_that_are_too_coarse_are_given_up(problem, full_vector, coded, mon
     system = KernelSystem(X, kernel, noise, 30 * MB)
     result = solve(system, Y, random_state=0)
     assert raised[:1] == [True]
-    assert not system.allows_codes
+    assert not system.precision.allows_codes
     assert result.converged
     assert np.abs(exact_gradient(X, Y, kernel, noise, result.coef)).max() <= 1e-4
 
@@ -328,7 +328,7 @@ def test_passes_on_reference_problems(shared, name, n, mb, passes):
     system = KernelSystem(X, SquaredExponential(gamma), noise, mb * MB)
     if name != "histosc":
         # A half in float32 does not fit beside what else there is.
-        assert 4 * n * (n + 512) // 2 > system.room - 8 * n * 300
+        assert 4 * n * (n + 512) // 2 > system.storage.room - 8 * n * 300
     result = solve(system, Y, random_state=0)
     assert result.converged
     assert result.kernel_passes <= passes

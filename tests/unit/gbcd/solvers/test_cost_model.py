@@ -16,7 +16,7 @@ from gbcd.solvers.cost_model import (
 )
 from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
 from gbcd.system.kept_tiles import CODED, half_bytes
-from gbcd.system.kernel_system import MAX_CODE_ROUNDING
+from gbcd.system.precision import MAX_CODE_ROUNDING
 
 MB = 1 << 20
 NOISES = [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
@@ -73,7 +73,7 @@ def test_codes_are_planned_where_they_are_allowed_alone(noise, precision, mb):
     assert made.reserved >= 2 * system.n * 200
     if made.coded:
         assert made.keep
-        assert system.allows_codes
+        assert system.precision.allows_codes
     if not made.keep:
         assert not made.coded
         assert made.steps == forecast_steps(system.n, 200, 0.5 / noise)
@@ -81,7 +81,7 @@ def test_codes_are_planned_where_they_are_allowed_alone(noise, precision, mb):
 
 def test_codes_are_taken_where_they_save_more_than_their_steps_cost(monkeypatch):
     system = system_of(noise=1e-3, budget=1000 * MB)
-    assert 0.2 < system.code_rounding < MAX_CODE_ROUNDING
+    assert 0.2 < system.precision.code_rounding < MAX_CODE_ROUNDING
     # A restart's exact gradient outweighs what codes of so few rows save.
     assert not plan(system, 200, 0.01, 1).coded
     monkeypatch.setattr("gbcd.solvers.cost_model.RESTART", 0.0)
@@ -103,7 +103,7 @@ def test_the_earlier_directions_take_a_small_part_of_the_budget(mb, q):
     kept = window(system, q)
     assert 2 <= kept <= WINDOW
     # Pairs in float32.
-    assert kept == 2 or 8 * system.n * q * kept <= system.memory_budget / 16
+    assert kept == 2 or 8 * system.n * q * kept <= system.storage.budget / 16
     assert window(system_of(budget=10_000 * MB), 1) == WINDOW
 
 
@@ -152,14 +152,14 @@ def test_growth_stays_within_the_budget(mb, gamma, noise):
     system = system_of(4000, gamma=gamma, noise=noise, budget=mb * MB)
     factor = ColumnFactor(system, np.random.default_rng(0))
     made = grow_to_best_rank(system, factor, 1, np.inf)
-    room = max(system.room, MIN_ROOM)
+    room = max(system.storage.room, MIN_ROOM)
     # A last call of `grow` may step over it by its own columns.
     assert factor.bytes <= 1.05 * room
     assert factor.rank <= system.n // 2 + 512
     preconditioner = Preconditioner(factor, noise)
     assert preconditioner.bytes <= 1.2 * room
     if made.keep:
-        assert made.reserved < system.room
+        assert made.reserved < system.storage.room
 
 
 def test_growth_stops_where_another_way_is_quicker():

@@ -42,7 +42,7 @@ def test_pcg_is_the_direct_solution(problem, dense, n, q, noise, precision):
 def test_pcg_without_room_for_columns_is_cg(problem, dense, mb):
     X, Y, kernel, noise = problem(700, q=2)
     system = KernelSystem(X, kernel, noise, mb * MB)
-    assert system.room < 4 * 512 * 700
+    assert system.storage.room < 4 * 512 * 700
     plain, pcg = (solve(KernelSystem(X, kernel, noise, mb * MB), Y, name, random_state=0) for name in ("cg", "pcg"))
     assert pcg.converged
     assert agrees(pcg, dense(X, kernel, noise), noise, Y)

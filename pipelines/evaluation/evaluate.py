@@ -75,7 +75,7 @@ class Evaluation:
         return {name: float(errors.poses(measure).mean()) for name, errors in self.errors.items()}
 
     def by(self, column: str, measure: str = "absolute") -> dict[str, dict[str, float]]:
-        """The same of the samples that share a value of one of `GROUPS`, by value and method."""
+        """Mean of a measure over the samples that share a value of one of `GROUPS`, mm, by value and method."""
         tables = {name: errors.by(column) for name, errors in self.errors.items()}
         return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 

@@ -24,7 +24,7 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import HumanEva, LabelledFrames, Sequence
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
-from pose.types import Float32Array, FloatArray, IntArray, ShapeLike
+from pose.types import BoolArray, Float32Array, FloatArray, IntArray, ShapeLike
 
 FRAMES_PER_SECOND = 60
 """Toolkit frames of HumanEva-I in a second."""
@@ -71,7 +71,10 @@ class Samples:
         """At most so many of the samples: those left out are spread evenly over all, in their order here."""
         if most >= len(self):
             return self
-        rows = np.arange(most) * len(self) // most
+        return self.take(np.arange(most) * len(self) // most)
+
+    def take(self, rows: IntArray | BoolArray) -> Samples:
+        """Some of the samples, by their numbers or by a mask; the counts of frames left out stay."""
         return replace(self, **{column: getattr(self, column)[rows] for column in self.columns})
 
     @property

@@ -115,7 +115,7 @@ class FirstSeconds:
 
 @dataclass
 class RunningScene:
-    """No empty scene is known: it is learnt along."""
+    """No empty scene is known: the background is learnt while the video plays."""
 
     title: str
     recordings: ClassVar[tuple[Path, ...]] = ()

@@ -25,7 +25,7 @@ from pose import HistoSC
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
 from pose.series.metrics import mean_joint_error
-from pose.types import BoolArray, FloatArray, IntArray
+from pose.types import FloatArray, IntArray
 
 STRIDE = 2
 """Toolkit frames from one that is used to the next."""
@@ -90,7 +90,7 @@ class Lab:
     def error_of(
         self, inputs: Sequence[Input], known: FloatArray, true: FloatArray, groups: IntArray, **options: Any
     ) -> float:
-        """The same of other poses."""
+        """Mean joint error, mm, of other poses than those in camera axes: `known` are trained on, `true` tested."""
         predicted = predict(inputs, known.reshape(len(known), -1), groups, **options)
         return mean_joint_error(predicted.reshape(true.shape), true)
 
@@ -251,16 +251,11 @@ def open_lab(data: Path, work: Path | None) -> Lab:
     """Every second frame, of all cameras at the same instants."""
     config = Config.model_validate({"descriptor": {"rotation": "tangent"}})
     found = [extract(data, partition, config, Silent(), work=work) for partition in ("Train", "Validate")]
-    train, test = (_take(samples, samples.frame % STRIDE == 0) for samples in found)
-    words = _take(found[0], np.arange(len(found[0])) % CODEBOOK_STRIDE == 0)
+    train, test = (samples.take(samples.frame % STRIDE == 0) for samples in found)
+    words = found[0].take(np.arange(len(found[0])) % CODEBOOK_STRIDE == 0)
     cameras = cameras_of(data)
     width = 2 * max(camera.matrix[0, 2] for camera in cameras.values())
     return Lab(train, test, words, cameras, float(width))
-
-
-def _take(samples: Samples, rows: BoolArray) -> Samples:
-    columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame", "tangents")
-    return dataclasses.replace(samples, **{column: getattr(samples, column)[rows] for column in columns})
 
 
 def options_table(data: Path, work: Path | None = None, only: str = "") -> Iterator[str]:

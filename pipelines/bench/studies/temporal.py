@@ -50,7 +50,7 @@ class Recording:
     true: FloatArray
 
     def in_world(self) -> Recording:
-        """The same in the world's axes."""
+        """Predictions and truth in the world's axes."""
         series, true = turn_to_world(self.predicted, self.camera), self.camera.rotate_to_world(self.true)
         return dataclasses.replace(self, predicted=series, true=true)
 

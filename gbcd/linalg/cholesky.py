@@ -1,5 +1,8 @@
 """Dense factorizations in blocks, run by our own threads with one BLAS thread each, in float32 or float64.
 
+Blocks are cut for the cores of the machine, not for the threads that share a call: rounding depends on the blocks, and
+the number of threads shall make no difference.
+
 OpenBLAS's own threads wait by spinning: on two cores shared with other work they made a Cholesky
 factorization of order 2,000 seventeen times slower, and near 2^31 bytes they crash it. Blocks queued for
 plain threads do neither.
@@ -15,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gbcd.linalg.blas import F, divide, factor, subtract_product, subtract_square
-from gbcd.threads import blas_threads, n_workers, parallel, spans
+from gbcd.threads import available_cores, blas_threads, parallel, spans
 from gbcd.types import Float64Array
 
 SMALL = 800
@@ -23,7 +26,7 @@ SMALL = 800
 
 MIN_BLOCK = 256
 MAX_BLOCK = 1024
-BLOCKS_PER_WORKER = 5
+BLOCKS_PER_CORE = 5
 """Larger blocks multiply faster (9 % from 256 to 512, 6 % from there to 1,024); fewer leave threads idle at the end."""
 
 DIVIDE_BLOCK = 64
@@ -38,7 +41,7 @@ def matmul(A: Float64Array, B: Float64Array) -> Float64Array:
         for piece in pieces:
             np.matmul(A[piece], B, out=product[piece])
 
-    parallel(work, spans(len(A), max(64, -(-len(A) // (2 * n_workers())))))
+    parallel(work, spans(len(A), max(64, -(-len(A) // (2 * available_cores())))))
     return product
 
 
@@ -83,7 +86,7 @@ def cholesky_in_place(matrix: npt.NDArray[F]) -> npt.NDArray[F]:
     """
     n = len(matrix)
     if n > SMALL:
-        wanted = n // (BLOCKS_PER_WORKER * n_workers())
+        wanted = n // (BLOCKS_PER_CORE * available_cores())
         _factor_in_blocks(matrix, min(max(wanted, MIN_BLOCK), MAX_BLOCK))
     else:
         with blas_threads(1):
@@ -114,7 +117,7 @@ def _tiles_of_column(j: int, count: int) -> Iterator[range]:
     yield range(j, j + 1)
     i = j + 1
     while i < count:
-        height = 2 if count - i > 4 * n_workers() else 1
+        height = 2 if count - i > 4 * available_cores() else 1
         yield range(i, i + height)
         i += height
 
@@ -166,8 +169,8 @@ def cholesky_solve(lower: npt.NDArray[F], right: npt.NDArray[np.floating[Any]]) 
             divide(columns, lower, transposed=True)
             solution[:, piece] = columns.T
 
-    # One piece a thread: each reads all of L.
-    parallel(work, spans(q, max(1, -(-q // n_workers()))))
+    # One piece a core: each reads all of L.
+    parallel(work, spans(q, max(1, -(-q // available_cores()))))
     return solution
 
 

@@ -25,6 +25,9 @@ TILE_BYTES = 1 << 20
 MAX_TILE_ROWS = 1024
 MIN_TILE_ROWS = 64
 
+POINTS = 16
+"""Points evaluated together by `point_tile`. With 16, each is one lane of the same inner loop of BLAS."""
+
 
 # A forked child has the pool's object but not its threads.
 if hasattr(os, "register_at_fork"):
@@ -54,18 +57,39 @@ def kernel_matrix(
     return values
 
 
+def point_tile(kernel: Kernel, rows: FloatArray, points: FloatArray) -> FloatArray:
+    """Return k between row features (n, p) and the column features of at most `POINTS` points (t, p).
+
+    The value for a point has the same bits whatever the other points are, and wherever it stands among them. BLAS
+    promises neither: it runs other code for the last rows and columns of a product, which rounds in another way.
+    So the product always has the same shape, and the points are its columns, which OpenBLAS takes as one vector.
+
+    Returns
+    -------
+    array (n, POINTS)
+        The columns from t on repeat the last point.
+    """
+    return kernel.tile(rows, points.take(range(POINTS), axis=0, mode="clip"))
+
+
 def kernel_product(kernel: Kernel, A: FloatArray, B: FloatArray, V: FloatArray, origin: Float64Array) -> Float64Array:
     """Return k(A, B) @ V in float64, shape (a, q), never holding more than a tile of k(A, B) per worker."""
     kernel = kernel.for_inputs(B, origin)
-    columns = kernel.column_features(B, origin, np.float64)
+    return feature_product(kernel, A, kernel.column_features(B, origin, np.float64), V, origin)
+
+
+def feature_product(
+    kernel: Kernel, A: FloatArray, columns: FloatArray, V: FloatArray, origin: Float64Array
+) -> Float64Array:
+    """Return what `kernel_product` does, from column features of B (b, p) in float64."""
     product = np.zeros((len(A), V.shape[1]))
     width = 2048
 
     def work(pieces: Iterator[slice]) -> None:
         for piece in pieces:
             rows = kernel.row_features(A[piece], origin, np.float64)
-            for cut in spans(len(B), width):
+            for cut in spans(len(columns), width):
                 product[piece] += kernel.tile(rows, columns[cut]) @ V[cut]
 
-    parallel(work, spans(len(A), tile_rows(min(width, len(B)), np.float64)))
+    parallel(work, spans(len(A), tile_rows(min(width, len(columns)), np.float64)))
     return product

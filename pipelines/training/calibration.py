@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbcd import GBCDRegressor, LocalVariances
+from gbcd import GBCDRegressor
 from pipelines.model.error_bars import Calibration, half_width
 from pose.types import FloatArray, IntArray
 
@@ -49,9 +49,8 @@ def calibrate(gp: GBCDRegressor, outputs: FloatArray, blocks: IntArray) -> Calib
     training, and every block has its turn. Their mean joint error is within 1 % of the whole process's.
     """
     rows = np.unique(np.linspace(0, len(outputs) - 1, min(N_IMAGES, len(outputs))).round().astype(np.int64))
-    local = LocalVariances(gp.X_train_, gp.kernel_, gp.noise_)
     centred = outputs - gp.y_mean_
-    mean, variance = local.leave_group_out(rows, blocks, centred)
+    mean, variance = gp.posterior_.neighbours.leave_group_out(rows, blocks, centred)
     ratios = np.abs(centred[rows] - mean) / np.sqrt(variance + gp.noise_)[:, None]
     factors = np.quantile(ratios, LEVEL, axis=0) / half_width(LEVEL)
     return Calibration(factors, float(gp.noise_), float(np.quantile(variance, UNLIKE_QUANTILE)))

@@ -18,6 +18,7 @@ from gbcd.paper import (
 from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.mean import MeanPredictor
 from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.posterior import Posterior
 from gbcd.posterior.variance import predictive_variance
 from gbcd.regressor import GBCDRegressor
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
@@ -41,6 +42,7 @@ __all__ = [
     "MatchingPursuitGP",
     "MaximalViolatingPair",
     "MeanPredictor",
+    "Posterior",
     "Prefit",
     "RandomSubset",
     "Selection",

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import scipy.linalg
 
+from gbcd.compiling import IN_ORDER
 from gbcd.linalg.norms import squared_norms
 from gbcd.paper.gradient_draws import draw_by_gradient, steepest
 from gbcd.paper.selection import ActiveSet
@@ -224,7 +225,7 @@ def greedy_pivots(
     return order, np.tril(factor[:, order].T)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _eliminate(
     matrix: Float64Array, E: Float64Array, d: Float64Array, floor: float, order: IntArray, factor: Float64Array
 ) -> None:

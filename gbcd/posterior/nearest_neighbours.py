@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gbcd.kernels.base import Kernel
 from gbcd.linalg.blas import divide_vector, factor
+from gbcd.posterior.features import TrainingFeatures
 from gbcd.system.precision import CANCELLATION
 from gbcd.system.tiles import POINTS, point_tile
 from gbcd.threads import parallel, spans
@@ -80,6 +81,8 @@ class LocalVariances:
         sigma^2.
     n_neighbours : int
         m; from n on the variances are exact.
+    features : TrainingFeatures, optional
+        Of X, where others share them.
 
     Attributes
     ----------
@@ -98,12 +101,20 @@ class LocalVariances:
     there `Variances` is needed.
     """
 
-    def __init__(self, X: npt.ArrayLike, kernel: Kernel, noise: float, n_neighbours: int = N_NEIGHBOURS) -> None:
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        kernel: Kernel,
+        noise: float,
+        n_neighbours: int = N_NEIGHBOURS,
+        features: TrainingFeatures | None = None,
+    ) -> None:
         inputs = as_matrix(X, "X")
         n, self._d = inputs.shape
         self.n_neighbours = min(positive_integer(n_neighbours, "n_neighbours"), n)
+        shared = TrainingFeatures(inputs, kernel) if features is None else features
         self._kernel = kernel
-        self._origin: Float64Array = inputs.mean(axis=0)
+        self._origin = shared.origin
         sigma2 = positive_number(noise, "noise")
         self._prior = kernel.diagonal(inputs)
         # The norm of a random symmetric matrix of rounding errors is 2 sqrt(m) of their standard deviations.
@@ -113,8 +124,7 @@ class LocalVariances:
         self._dtype = np.dtype(np.float64 if coarse else np.float32)
         # More noise than there is errs to the safe side, and keeps the factor definite.
         self._diagonal = self._prior + max(sigma2, units * float(np.finfo(np.float64 if coarse else np.float32).eps))
-        self._rows = kernel.row_features(inputs, self._origin, self._dtype)
-        self._columns = kernel.column_features(inputs, self._origin, self._dtype)
+        self._rows, self._columns = shared.rows(self._dtype), shared.columns(self._dtype)
 
     def at(self, points: npt.ArrayLike) -> Float64Array:
         """Return estimates of the variances of the latent function at these points (t, d), shape (t,), not negative.

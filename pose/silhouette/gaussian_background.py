@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pose.silhouette.cleanup import CleanUp, grow, square, tidy
-from pose.silhouette.compiled_background import classify, refine_edge
+from pose.silhouette.compiled_background import CompiledModel, classify, refine_edge
 from pose.silhouette.masks import Silhouette
 from pose.types import Float32Array, Image, Mask
 
@@ -142,7 +142,6 @@ class GaussianBackground:
         floored = np.maximum(self.variances, self.min_sigma**2)
         precisions = (1.0 / floored).astype(np.float32)
         norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
-        self._terms = _interleave(self.means, precisions, norms)
         self._background = self.means.mean(axis=0)
         self._set_grid()
         # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with it tells most
@@ -151,7 +150,14 @@ class GaussianBackground:
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
-        self._outer = self._outer_box(norms, floored)
+        self._compiled = CompiledModel(
+            self._outer_box(norms, floored),
+            _interleave(self.means, precisions, norms),
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            *self._shadow_range(),
+        )
 
     def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
@@ -217,18 +223,7 @@ class GaussianBackground:
     def _classify(self, image: Image, gain: float) -> Mask:
         scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
         likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
-        mask: Mask = classify(
-            image,
-            scaled,
-            likely,
-            self._outer,
-            self._terms,
-            (0,) * self._shape[2],
-            len(self.means),
-            self.threshold,
-            gain,
-            *self._shadow_range(),
-        )
+        mask: Mask = classify(image, scaled, likely, gain, self._compiled)
         return mask
 
     def silhouette(self, frame: Image) -> Mask:

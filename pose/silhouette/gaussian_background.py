@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import CleanUp, grow, square, tidy
+from pose.silhouette.cleanup import CleanUp, enlarged, square_element, tidy
 from pose.silhouette.compiled_background import CompiledModel, classify, refine_edge
 from pose.silhouette.masks import Silhouette
 from pose.types import Float32Array, Image, Mask
@@ -252,7 +252,7 @@ class GaussianBackground:
         mask, box, other = tidy(self._classify(image, gain), self.clean)
         if self.clean.edge == 0 or box is None:
             return Silhouette(mask, other)
-        part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        part = enlarged(box, self.clean.edge + self.clean.edge_window, mask.shape)
         _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
         again = replace(self.clean, closing=0, opening=0)
         mask[part] = tidy(mask[part], again).mask
@@ -268,14 +268,14 @@ def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Arr
 
 def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask, clean: CleanUp) -> None:
     """Decide the pixels within ``clean.edge`` of the mask's edge again, in place, by the colours mixed in them."""
-    core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
+    core = np.asarray(cv2.erode(mask, square_element(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
     # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
     channels = [image[..., k] & core for k in range(image.shape[2])]
     stacked = cv2.merge([*channels, core])
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
     person = np.asarray(sums, dtype=np.float32)
-    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square_element(clean.edge)), dtype=np.uint8)
     refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
 
 

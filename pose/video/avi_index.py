@@ -15,7 +15,7 @@ from typing import Any, Self
 import av
 
 from pose.errors import DataError
-from pose.video.decoder import held_back, pictures
+from pose.video.decoder import decoded_pictures, held_back
 
 _CHUNK = struct.Struct("<4sI")
 """The head of a chunk: id, size."""
@@ -85,7 +85,7 @@ class WholeFrames:
 
     def __init__(self, path: Path, container: av.container.InputContainer, stream: av.video.stream.VideoStream) -> None:
         self._path, self._container, self._stream = path, container, stream
-        self._numbers = FrameNumbers(path, container.format.name, stream.index)
+        self._numbers = NumbersByIndex(path, container.format.name, stream.index)
         self._damaged_from: int | None = None
         self._next = 0
         self.reason = ""
@@ -127,7 +127,7 @@ class WholeFrames:
 
     def _decoded(self) -> Iterator[av.VideoFrame]:
         try:
-            yield from pictures(self._container, self._stream, self._fault, self._numbers.see)
+            yield from decoded_pictures(self._container, self._stream, self._fault, self._numbers.see)
         except UnknownFrameError:
             yield from held_back(self._stream, self._fault)  # those before the damage
             raise
@@ -141,7 +141,7 @@ class WholeFrames:
         warnings.warn(f"{self._path}: {span} damaged or lost, and left out", stacklevel=7)
 
 
-class FrameNumbers:
+class NumbersByIndex:
     """Numbers the pictures of an AVI file by where they lie in it; those of other files as they come.
 
     Parameters

@@ -11,7 +11,7 @@ _MOST_DECODERS = 64
 """Decoders, at most, that may hold a picture, or its fault, when the packets end: one for each core."""
 
 
-def pictures(
+def decoded_pictures(
     container: av.container.InputContainer,
     stream: av.VideoStream,
     fault: Callable[[str], None],

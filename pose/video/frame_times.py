@@ -9,7 +9,7 @@ from pathlib import Path
 import av
 
 from pose.errors import DataError
-from pose.video.decoder import pictures
+from pose.video.decoder import decoded_pictures
 
 _MOST_NAMED = 3
 """Gaps that a warning lists."""
@@ -30,8 +30,8 @@ def timed_frames(
     UserWarning
         At the end, of the frames that could not be decoded or are missing.
     """
-    numbering = FrameNumbering(rate)
-    for frame in pictures(container, stream, numbering.fault):
+    numbering = NumbersByTime(rate)
+    for frame in decoded_pictures(container, stream, numbering.fault):
         place = numbering.place(float(frame.time) if frame.time is not None else None)
         if place is None:
             continue
@@ -44,7 +44,7 @@ def timed_frames(
         warnings.warn(f"{path}: {lack}", stacklevel=4)
 
 
-class FrameNumbering:
+class NumbersByTime:
     """Numbers and times of the pictures that a decoder gives, in order.
 
     Without faults a picture's number is the count of those before it. Behind a fault its time tells the number, if the

@@ -1,4 +1,7 @@
-"""Exact Gaussian process regression far beyond memory, by greedy block coordinate descent."""
+"""Exact Gaussian process regression far beyond memory: a coarse block of columns, then conjugate full-vector steps.
+
+The method is of the family of greedy block coordinate descent (Bo & Sminchisescu, UAI 2008): see `gbcd.solve`.
+"""
 
 from gbcd.hyperparameters.objectives import leave_group_out_score, log_marginal_likelihood
 from gbcd.hyperparameters.search import HyperparameterFit, fit_hyperparameters
@@ -18,11 +21,13 @@ from gbcd.paper import (
 from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.mean import MeanPredictor
 from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.posterior import Posterior
 from gbcd.posterior.variance import predictive_variance
 from gbcd.regressor import GBCDRegressor
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
 from gbcd.sparse import MatchingPursuitGP, SubsetOfData, SubsetOfRegressors
 from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 __all__ = [
     "SOLVERS",
@@ -35,10 +40,12 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LinearSystem",
     "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
     "MeanPredictor",
+    "Posterior",
     "Prefit",
     "RandomSubset",
     "Selection",

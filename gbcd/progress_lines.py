@@ -6,12 +6,14 @@ import sys
 import time
 
 from gbcd.hyperparameters.search import HyperparameterFit
-from gbcd.progress.result import Callback, SolveResult, TraceEntry
+from gbcd.progress.result import SolveResult
+from gbcd.progress.trace import Callback, TraceEntry
 
-MOST_AMPLITUDES = 5
+MAX_AMPLITUDES_SHOWN = 5
+"""Largest number of amplitudes in a line."""
 
 SECONDS_BETWEEN = 0.5
-"""Iterations of small problems take milliseconds: nobody reads a line for each."""
+"""Seconds between two lines of iterations, which take milliseconds in small problems."""
 
 
 class ProgressLines:
@@ -23,7 +25,7 @@ class ProgressLines:
         False prints nothing.
     callback : callable or None
     tol : float, optional
-        Where the gradient is to get, for comparison.
+        Gradient norm to be reached, shown for comparison.
     """
 
     def __init__(self, verbose: bool, callback: Callback | None, tol: float | None = None) -> None:
@@ -35,7 +37,7 @@ class ProgressLines:
     def __call__(self, entry: TraceEntry) -> bool | None:
         """Print the state after an iteration, where a line is due."""
         if time.perf_counter() >= self._next:
-            # Not the objective: it is that of the running gradient, and rises where rounding in that is put right.
+            # The objective is left out. It comes from the running gradient, and rises when that is computed anew.
             self.say(
                 f"iteration {entry.iteration}: gradient {entry.gradient_norm:.3g}{self._goal}, "
                 f"{entry.kernel_evaluations:.3g} kernel evaluations, {entry.seconds:.1f} s"
@@ -52,8 +54,8 @@ class ProgressLines:
         """Print what a search for hyperparameters took."""
         self.say(
             f"hyperparameters: {fit.n_evaluations} evaluations on {len(fit.indices):,} rows in {fit.seconds:.1f} s, "
-            f"amplitude {', '.join(f'{value:.3g}' for value in fit.amplitude[:MOST_AMPLITUDES])}"
-            f"{' ...' if len(fit.amplitude) > MOST_AMPLITUDES else ''}"
+            f"amplitude {', '.join(f'{value:.3g}' for value in fit.amplitude[:MAX_AMPLITUDES_SHOWN])}"
+            f"{' ...' if len(fit.amplitude) > MAX_AMPLITUDES_SHOWN else ''}"
         )
 
     def deviations(self, done: int, count: int) -> None:

@@ -1,8 +1,9 @@
-"""How inputs are scaled before the kernel sees them."""
+"""How inputs are scaled before the kernel sees them, and outputs before the solver does."""
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 
@@ -11,13 +12,56 @@ from gbcd.types import Float64Array
 InputScaling = Literal["column", "global"]
 
 MAX_MAGNITUDE = 1e307
-"""Differences of larger numbers overflow."""
+"""Largest number that is taken: differences of larger ones overflow."""
 
 MAX_SCALED = 1e30
-"""Of training inputs: squared distances of larger ones come near the end of the range."""
+"""Largest training input after scaling: squared distances between larger ones come near the end of the range."""
 
-FAR = 1e40
-"""Where new inputs beyond it are taken to be: as far from all training inputs as anything."""
+MAX_NEW_INPUT = 1e40
+"""Largest new input after scaling. Larger ones are moved there, which is far from all training inputs already."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Offsets and scales that were learnt from the training data.
+
+    Attributes
+    ----------
+    x_offset, x_scale : array (d,)
+        The kernel takes inputs as (x - x_offset) / x_scale.
+    y_mean, y_scale : array (q,)
+        The solver takes outputs as (y - y_mean) / y_scale.
+    """
+
+    x_offset: Float64Array
+    x_scale: Float64Array
+    y_mean: Float64Array
+    y_scale: Float64Array
+
+    @classmethod
+    def learnt(cls, X: Float64Array, Y: Float64Array, input_scaling: str | None) -> Self:
+        """Learn them from training inputs (n, d) and outputs (n, q).
+
+        Raises
+        ------
+        ValueError
+            See `input_scale`.
+        """
+        return cls(*input_scale(X, input_scaling), *standardisation(Y))
+
+    def inputs(self, X: Float64Array) -> Float64Array:
+        """Return inputs (t, d) as the kernel takes them."""
+        return scaled(X, self.x_offset, self.x_scale)
+
+    def standardised(self, Y: Float64Array) -> Float64Array:
+        """Return outputs (n, q) as the solver takes them."""
+        standard: Float64Array = (Y - self.y_mean) / self.y_scale
+        return standard
+
+    def in_units(self, standardised: Float64Array) -> Float64Array:
+        """Return standardised outputs (t, q) in the units of the data."""
+        outputs: Float64Array = standardised * self.y_scale + self.y_mean
+        return outputs
 
 
 def input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Float64Array]:
@@ -46,9 +90,9 @@ def input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Flo
 
 
 def scaled(X: Float64Array, offset: Float64Array, scale: Float64Array) -> Float64Array:
-    """Return (X - offset) / scale, at most `FAR` in size, so that a finite input never becomes infinite."""
+    """Return (X - offset) / scale, at most `MAX_NEW_INPUT` in size: a finite input never becomes infinite."""
     with np.errstate(over="ignore"):
-        values: Float64Array = np.clip((X - offset) / scale, -FAR, FAR)
+        values: Float64Array = np.clip((X - offset) / scale, -MAX_NEW_INPUT, MAX_NEW_INPUT)
     return values
 
 

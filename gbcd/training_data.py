@@ -1,8 +1,10 @@
-"""What every estimator of the package asks of the data its `fit` is given."""
+"""What every estimator asks of the data it is given, and the form in which the solvers take them."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +12,61 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from gbcd.scaling import require_moderate
-from gbcd.types import Float64Array
-from gbcd.validation import COMPLEX, SPARSE, TOO_LARGE, require_finite
+from gbcd.scaling import Scaling, require_moderate
+from gbcd.types import Float64Array, IntArray
+from gbcd.validation import COMPLEX, SPARSE, TOO_LARGE, group_labels, require_finite
 
 
-def training_data(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-    """Return finite float64 inputs (n, d) and outputs, (n,) or (n, q) as given, and note n_features_in_.
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Training data, checked and scaled.
+
+    Attributes
+    ----------
+    X : array (n, d)
+        Inputs as the kernel takes them.
+    Y : array (n, q)
+        Standardised outputs.
+    groups : int array (n,) or None
+        Rows of one group are near-duplicates; labels count from 0.
+    scaling : Scaling
+        What X and Y were scaled by.
+    flat : bool
+        Whether the outputs were given as a vector (n,).
+    """
+
+    X: Float64Array
+    Y: Float64Array
+    groups: IntArray | None
+    scaling: Scaling
+    flat: bool
+
+    @classmethod
+    def checked(
+        cls,
+        estimator: BaseEstimator,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        groups: npt.ArrayLike | None,
+        input_scaling: str | None,
+    ) -> Self:
+        """Check and scale what `fit` was given; the estimator is left as it is.
+
+        Raises
+        ------
+        ValueError
+            For NaN, infinity or what nearly is one (naming row and column), complex or sparse numbers, shapes that do
+            not match, or an unknown scaling.
+        """
+        inputs, outputs = _checked(estimator, X, y)
+        labels = None if groups is None else group_labels(groups, len(inputs))
+        columns = outputs.reshape(len(outputs), -1)
+        scaling = Scaling.learnt(inputs, columns, input_scaling)
+        return cls(scaling.inputs(inputs), scaling.standardised(columns), labels, scaling, outputs.ndim == 1)
+
+
+def _checked(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
+    """Return finite float64 inputs (n, d) and outputs, (n,) or (n, q) as given.
 
     Raises
     ------
@@ -29,15 +79,22 @@ def training_data(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) 
     _refuse_complex(X, "X")
     _refuse_complex(y, "y")
     _check_numbers(y)
+    # scikit-learn notes the columns on the estimator it is given: a copy, as the fit may still fail.
+    taker = copy.copy(estimator)
     try:
         inputs, outputs = validate_data(
-            estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
+            taker, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
         )
     except OverflowError:
         raise ValueError(TOO_LARGE.format(name="X")) from None
     require_finite(inputs, "X")
     require_moderate(inputs, "X")
     return inputs, np.asarray(outputs, dtype=np.float64)
+
+
+def note_columns(estimator: BaseEstimator, X: npt.ArrayLike) -> None:
+    """Set n_features_in_, and feature_names_in_ where the columns have names, from inputs that passed the checks."""
+    validate_data(estimator, X, skip_check_array=True)
 
 
 def new_inputs(estimator: BaseEstimator, X: npt.ArrayLike) -> Float64Array:

@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from pose.descriptor.histosc import HistoSC
     from pose.descriptor.matching import shape_context_distance, shape_context_distances
     from pose.descriptor.shape_context import ShapeContext
-    from pose.silhouette.gaussian_background import CleanUp, GaussianBackground, as_mask
+    from pose.silhouette.cleanup import CleanUp
+    from pose.silhouette.gaussian_background import GaussianBackground
+    from pose.silhouette.masks import as_mask
 
 # To publish a name: add it to the imports above, to this table, and to __all__.
 _MODULES = {
-    "CleanUp": "pose.silhouette.gaussian_background",
+    "CleanUp": "pose.silhouette.cleanup",
     "Codebook": "pose.descriptor.codebook",
     "EdgePoints": "pose.descriptor.edge_points",
     "EmptySilhouetteError": "pose.descriptor.edge_points",
     "GaussianBackground": "pose.silhouette.gaussian_background",
     "HistoSC": "pose.descriptor.histosc",
     "ShapeContext": "pose.descriptor.shape_context",
-    "as_mask": "pose.silhouette.gaussian_background",
+    "as_mask": "pose.silhouette.masks",
     "sample_edges": "pose.descriptor.edge_points",
     "shape_context_distance": "pose.descriptor.matching",
     "shape_context_distances": "pose.descriptor.matching",

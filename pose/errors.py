@@ -5,6 +5,10 @@ class DataError(ValueError):
     """A file or folder does not hold what it should; the message names it, the fault and the place."""
 
 
+class MissingFile(DataError):
+    """A file or folder is not there; the rest of the data may still serve without it."""
+
+
 class UnfinishedError(DataError):
     """Work that was asked for rightly and could not be finished, as on a full disk.
 

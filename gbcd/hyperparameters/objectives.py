@@ -1,7 +1,7 @@
 """What hyperparameters are judged by: the log marginal likelihood and the leave-group-out score, with gradients.
 
-All outputs share one kernel and are independent given it. Everything here is dense, on a subset of the data; the
-solvers take over at full size.
+All outputs share one kernel and are independent given it. Matrices are dense here: the search takes a subset of the
+rows.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gbcd.types import Float64Array, IntArray
 from gbcd.validation import as_matrix, as_outputs, group_labels, positive_number
 
 MAX_INPUT = 1e100
+"""Largest input: the start and the gradient need squared distances."""
 
 
 def log_marginal_likelihood(
@@ -78,8 +79,8 @@ def leave_group_out_score(
 ) -> tuple[float, Float64Array]:
     """Return minus half the squared error of predicting every group from all others, and its gradient.
 
-    Scores what prediction needs: rows whose near-duplicates (frames 1/60 s apart) are all held out. With
-    P = Kbar^-1 and A = P Y, the residuals of group b are r_b = P_bb^-1 a_b: one inverse serves all groups.
+    A row is predicted without its near-duplicates (frames 1/60 s apart), as new rows are. With P = Kbar^-1 and A = P Y,
+    the residuals of group b are r_b = P_bb^-1 a_b: one inverse serves all groups.
 
     Parameters
     ----------
@@ -167,15 +168,15 @@ class HeldOut(NamedTuple):
     """c_j^2 of each output (q,)."""
 
     explained: float
-    """Sum of squares of the predictions over that of the outputs: near zero where all are the mean."""
+    """Sum of squares of the predictions over that of the outputs: near zero where all predictions are the mean."""
 
 
 def held_out(kernel: Kernel, noise: float, X: Float64Array, Y: Float64Array, labels: IntArray | None = None) -> HeldOut:
     """Predict every row from all others, or every group from all others.
 
-    Without groups the amplitude is that of the profiled marginal likelihood. With them it is the mean of
-    r^2 / v, r the residuals of the groups held out and v their variances by K + noise I: near-duplicates in a group
-    tell nothing new of one another, and standard deviations then fit what is far from the training rows.
+    Without groups the amplitude is that of the profiled marginal likelihood. With groups it is the mean of r^2 / v: r
+    are the residuals of the groups held out, v their variances by K + noise I. Near-duplicates are held out together,
+    so that standard deviations suit points that are far from the training rows.
 
     Parameters
     ----------

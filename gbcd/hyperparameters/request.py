@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,31 @@ from gbcd.checkpoint import Arrays, Checkpoint, fingerprint
 from gbcd.hyperparameters.search import HyperparameterFit, Objective, check_names, fit_hyperparameters
 from gbcd.kernels.base import Kernel
 from gbcd.kernels.squared_exponential import SquaredExponential
-from gbcd.types import Float64Array, IntArray
+from gbcd.training_data import TrainingData
+from gbcd.types import Float64Array
 from gbcd.validation import as_floats, positive_number
 
 SECTION = "hyperparameters"
+"""Name of the part of a checkpoint they are kept in."""
+
+
+class Hyperparameters(NamedTuple):
+    """What a regressor is solved with.
+
+    The standardised output j has the covariance amplitude_j (K + noise I).
+    """
+
+    kernel: Kernel
+    noise: float
+    amplitude: Float64Array
+    """c^2 of each output (q,)."""
+
+    fit: HyperparameterFit | None
+    """The search that found them; None where kernel and noise were given."""
 
 
 @dataclass(frozen=True)
-class Request:
+class HyperparameterRequest:
     """What the user asked for; see the parameters of `GBCDRegressor`."""
 
     kernel: str | Kernel
@@ -27,6 +44,7 @@ class Request:
     noise: float | None
     subset: int
     objective: Objective
+    amplitude: npt.ArrayLike | None = None
 
     def __post_init__(self) -> None:
         check_names(self.kernel, self.subset, self.objective)
@@ -40,65 +58,61 @@ class Request:
     @property
     def is_search(self) -> bool:
         """Whether anything is left to fit."""
-        return self.given is None or self.noise is None
+        return self.given_kernel is None or self.noise is None
 
     @property
-    def given(self) -> Kernel | None:
+    def given_kernel(self) -> Kernel | None:
         """The kernel, where it is not to be fitted."""
         if isinstance(self.kernel, Kernel):
             return self.kernel
         return None if self.gamma is None else SquaredExponential(self.gamma)
 
+    def given_amplitude(self, n_outputs: int) -> Float64Array | None:
+        """Return the amplitudes (q,), where they are not to be fitted.
+
+        Raises
+        ------
+        ValueError
+            If they are not positive numbers, one for all outputs or one for each.
+        """
+        if self.amplitude is None:
+            return None
+        values = as_floats(self.amplitude, "amplitude")
+        if values.shape not in ((), (n_outputs,)) or not (np.isfinite(values).all() and (values > 0).all()):
+            raise ValueError(f"amplitude must be a positive number, or {n_outputs} of them, one for each output.")
+        return np.full(n_outputs, values)
+
 
 def find_hyperparameters(
-    request: Request,
-    X: Float64Array,
-    Y: Float64Array,
-    groups: IntArray | None,
-    rng: np.random.Generator,
-    checkpoint: Checkpoint | None,
-    amplitude: Float64Array | None = None,
-) -> tuple[Kernel, float, HyperparameterFit | None]:
-    """Return kernel and noise, and the fit that found them if there was one.
+    request: HyperparameterRequest, data: TrainingData, rng: np.random.Generator, checkpoint: Checkpoint | None = None
+) -> Hyperparameters:
+    """Return what was given, and search for the rest.
 
-    A fit is stored in the checkpoint at once, and taken from there when it is resumed.
+    A search is stored in the checkpoint at once, and taken from there when the fit is resumed.
 
-    Parameters
-    ----------
-    request : Request
-    X : array (n, d)
-        Scaled.
-    Y : array (n, q)
-        Standardised.
-    groups : int array (n,) or None
-    rng : numpy.random.Generator
-    checkpoint : Checkpoint or None
-    amplitude : array (q,) or None
-        Held, where it is given.
+    Raises
+    ------
+    ValueError
+        For amplitudes that do not suit the outputs, or a checkpoint that is damaged or of another fit.
     """
-    given = request.given
+    amplitude = request.given_amplitude(data.Y.shape[1])
+    given = request.given_kernel
     if given is not None and request.noise is not None:  # not `is_search`, for the type checker
-        return given, float(request.noise), None
-    if amplitude is not None:
-        Y = Y / np.sqrt(amplitude)  # whose covariance is K + noise I
-    mark = "" if checkpoint is None else _fingerprint(request, X, Y, groups, amplitude)
-    template = _template(request, X.shape[1])
-    shapes = {
-        "log_parameters": template.log_parameters.shape,
-        "indices": (None,),
-        "numbers": (5,),
-        "amplitude": (Y.shape[1],),
-    }
-    held = None if checkpoint is None else checkpoint.load(SECTION, mark, shapes)
+        return Hyperparameters(given, float(request.noise), _or_ones(amplitude, data.Y.shape[1]), None)
+    # The covariance of these is K + noise I.
+    targets = data.Y if amplitude is None else data.Y / np.sqrt(amplitude)
+    mark = "" if checkpoint is None else _fingerprint(request, data, targets, amplitude)
+    template = _template(request, data.X.shape[1])
+    held = None if checkpoint is None else checkpoint.load(SECTION, mark, _shapes(template, data.Y.shape[1]))
     if held is not None:
         fit = _restored(held, template)
-        return fit.kernel, fit.noise, fit
+        return Hyperparameters(fit.kernel, fit.noise, fit.amplitude, fit)
     fit = fit_hyperparameters(
-        X,
-        Y,
+        data.X,
+        targets,
         kernel=request.kernel if given is None else given,
         subset=request.subset,
-        groups=groups,
+        groups=data.groups,
         objective=request.objective,
         random_state=rng,
         noise=request.noise,
@@ -110,47 +124,39 @@ def find_hyperparameters(
     if checkpoint is not None:
         held = _stored(fit)
         checkpoint.store(SECTION, mark, held)
-        # From the stored numbers here too: the resumed kernel must be this one to the last bit.
+        # From the stored numbers here too: the kernel of a resumed fit must be this one to the last bit.
         fit = _restored(held, fit.kernel)
-    return fit.kernel, fit.noise, fit
+    return Hyperparameters(fit.kernel, fit.noise, fit.amplitude, fit)
 
 
-def given_amplitude(amplitude: npt.ArrayLike, n_outputs: int) -> Float64Array:
-    """Return given amplitudes as (q,).
-
-    Raises
-    ------
-    ValueError
-        If they are not positive numbers, one for all outputs or one for each.
-    """
-    values = as_floats(amplitude, "amplitude")
-    if values.shape not in ((), (n_outputs,)) or not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError(f"amplitude must be a positive number, or {n_outputs} of them, one for each output.")
-    return np.full(n_outputs, values)
-
-
-def stored_amplitude(state: dict[str, Any]) -> Float64Array:
-    """Return the amplitudes (q,) of a stored model; older ones have none, which is 1."""
-    return np.ascontiguousarray(state.get("amplitude", np.ones(state["coef"].shape[1])), dtype=np.float64)
-
-
-def fitted_amplitude(fit: HyperparameterFit | None, n_outputs: int) -> Float64Array:
-    """Return the amplitudes (q,): 1 where nothing was fitted."""
-    return np.ones(n_outputs) if fit is None else fit.amplitude
+def _or_ones(amplitude: Float64Array | None, n_outputs: int) -> Float64Array:
+    return np.ones(n_outputs) if amplitude is None else amplitude
 
 
 def _fingerprint(
-    request: Request, X: Float64Array, Y: Float64Array, groups: IntArray | None, amplitude: Float64Array | None
+    request: HyperparameterRequest, data: TrainingData, targets: Float64Array, amplitude: Float64Array | None
 ) -> str:
-    given = request.given
+    given = request.given_kernel
     kernel = request.kernel if isinstance(request.kernel, str) else type(request.kernel).__qualname__
     parameters = None if given is None else given.log_parameters
-    return fingerprint(X, Y, groups, kernel, parameters, request.noise, request.subset, request.objective, amplitude)
+    return fingerprint(
+        data.X, targets, data.groups, kernel, parameters, request.noise, request.subset, request.objective, amplitude
+    )
 
 
-def _template(request: Request, d: int) -> Kernel:
+def _template(request: HyperparameterRequest, d: int) -> Kernel:
     """Return a kernel of the kind that is fitted, whatever its parameters."""
-    return request.given or SquaredExponential(1.0 if request.kernel == "isotropic" else np.ones(d))
+    return request.given_kernel or SquaredExponential(1.0 if request.kernel == "isotropic" else np.ones(d))
+
+
+def _shapes(template: Kernel, n_outputs: int) -> dict[str, tuple[int | None, ...]]:
+    """Return the shapes of what is stored; None is any length."""
+    return {
+        "log_parameters": template.log_parameters.shape,
+        "indices": (None,),
+        "numbers": (5,),
+        "amplitude": (n_outputs,),
+    }
 
 
 def _stored(fit: HyperparameterFit) -> Arrays:

@@ -32,23 +32,34 @@ from gbcd.validation import group_labels, positive_integer, positive_number
 logger = logging.getLogger(__name__)
 
 NOISE_FLOOR = 1e-6
+"""Least noise of the search."""
+
 NOISE_CEILING = 10.0
+"""Largest noise of the search, for outputs of unit amplitude."""
+
 NOISE_RATIO_CEILING = 1e4
-"""Of the noise over the amplitude, where that is fitted too."""
+"""Largest noise of the search where it is counted in amplitudes that are fitted too."""
 
 NOISE_START = 0.1
+"""Noise the search starts from."""
+
 GAMMA_RANGE = 1e5
-"""Each gamma stays within this factor of its data-driven start."""
+"""Largest factor between a gamma and its start, which the data give."""
 
 MAX_ITERATIONS = 100
-MEDIAN_ROWS = 500
+"""Largest number of L-BFGS iterations of a stage."""
 
-EXPLAINED = 1e-3
-FEWEST_ROWS = 10
-"""Where predictions of rows left out have less than this part of the outputs' squares they are the mean: which is worth
-a word, unless the rows are so few that nothing else can be expected."""
+MEDIAN_ROWS = 500
+"""Number of rows, evenly from all, whose median squared distance gives the start."""
+
+WHITE_NOISE_EXPLAINED = 1e-3
+"""Sum of squares of predictions of rows left out, over that of the outputs: below it the predictions are the mean."""
+
+MIN_ROWS_TO_WARN = 10
+"""Least number of rows to warn of white noise at: with fewer, nothing else can be expected."""
 
 KERNELS = ("ard", "isotropic")
+"""Names of the kernels that can be fitted."""
 
 Score = Callable[[Kernel, float, Float64Array, Float64Array], "tuple[float, Float64Array]"]
 Objective = Literal["marginal", "leave_group_out"]
@@ -165,16 +176,16 @@ def fit_hyperparameters(
     outputs = outputs[:, varied]
     first, *later = [kernel] if isinstance(kernel, Kernel) else _starts(kernel, inputs)
     found = _Found(first, NOISE_START if noise is None else positive_number(noise, "noise"))
-    held = labels[rows] if objective == "leave_group_out" and labels is not None else None
+    left_out = labels[rows] if objective == "leave_group_out" and labels is not None else None
     with_amplitude = fit_amplitude and noise is None
     if outputs.shape[1]:
         limits = _Limits(tol, noise, NOISE_RATIO_CEILING if with_amplitude else NOISE_CEILING, fit_kernel)
-        score = _score(held, profile=with_amplitude)
+        score = _score(left_out, profile=with_amplitude)
         found = _maximise(score, found, inputs, outputs, limits)
         for stage in later:
             start = found._replace(kernel=stage.with_log_parameters(_spread(found.kernel, stage)))
             found = _maximise(score, start, inputs, outputs, limits)
-        amplitude[varied] = _judge(found, inputs, outputs, held, with_amplitude)
+        amplitude[varied] = _amplitudes(found, inputs, outputs, left_out, with_amplitude)
     elif later:
         found = found._replace(kernel=later[-1])
     seconds = time.perf_counter() - started
@@ -222,7 +233,7 @@ def _check_request(
 
 
 class _Found(NamedTuple):
-    """The best point so far, and what it took."""
+    """The best point so far, and the work it took."""
 
     kernel: Kernel
     noise: float
@@ -232,18 +243,25 @@ class _Found(NamedTuple):
 
 
 class _Limits(NamedTuple):
-    """When to stop, and what to hold."""
+    """When to stop, and what not to change."""
 
     tol: float
+    """Largest gradient at the end, per row and output."""
+
     noise: float | None
+    """The noise, where it is given."""
+
     ceiling: float
+    """Largest noise."""
+
     fit_kernel: bool
 
 
-def _score(held: IntArray | None, profile: bool) -> Score:
-    if held is None:
+def _score(left_out: IntArray | None, profile: bool) -> Score:
+    """Return the objective; `left_out` are the labels (s,) of groups to leave out, where it is the score of these."""
+    if left_out is None:
         return lambda kernel, noise, X, Y: log_marginal_likelihood(kernel, noise, X, Y, profile)
-    return lambda kernel, noise, X, Y: leave_group_out_score(kernel, noise, X, Y, held)
+    return lambda kernel, noise, X, Y: leave_group_out_score(kernel, noise, X, Y, left_out)
 
 
 def _starts(name: str, X: Float64Array) -> list[Kernel]:
@@ -272,7 +290,7 @@ def _maximise(score: Score, start: _Found, X: Float64Array, Y: Float64Array, lim
         try:
             value, gradient = score(start.kernel.with_log_parameters(point[:-1]), float(np.exp(point[-1])), X, Y)
         except scipy.linalg.LinAlgError:
-            # The line search steps back from where Kbar is singular to rounding.
+            # Kbar is singular to rounding there: the line search steps back.
             return 1e10, np.zeros_like(point)
         return -value / Y.size, -gradient / Y.size
 
@@ -288,16 +306,16 @@ def _maximise(score: Score, start: _Found, X: Float64Array, Y: Float64Array, lim
     )
 
 
-def _judge(
-    found: _Found, X: Float64Array, Y: Float64Array, held: IntArray | None, with_amplitude: bool
+def _amplitudes(
+    found: _Found, X: Float64Array, Y: Float64Array, left_out: IntArray | None, with_amplitude: bool
 ) -> Float64Array:
     """Return the amplitudes (q,), and warn where nothing is predicted."""
     try:
         with blas_threads(1):
-            result = held_out(found.kernel, found.noise, X, Y, held)
+            result = held_out(found.kernel, found.noise, X, Y, left_out)
     except scipy.linalg.LinAlgError:
         return np.ones(Y.shape[1])
-    if result.explained < EXPLAINED and len(X) >= FEWEST_ROWS:
+    if result.explained < WHITE_NOISE_EXPLAINED and len(X) >= MIN_ROWS_TO_WARN:
         warnings.warn(
             f"The search for hyperparameters ended at white noise ({found.kernel!r}, noise {found.noise:.3g}): in "
             f"{len(X)} rows the outputs do not depend on the inputs, and predictions are the mean. Take a larger "

@@ -1,46 +1,63 @@
-"""What the sparse estimators have in common: scaling, hyperparameters, the mean, and the state to store."""
+"""What the sparse estimators have in common: regressors chosen among the training rows, and the mean they give."""
 
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from gbcd.hyperparameters.request import Request, find_hyperparameters, fitted_amplitude, stored_amplitude
+from gbcd.base import GPEstimator, Prediction, stored_array
+from gbcd.hyperparameters.request import HyperparameterRequest, Hyperparameters, find_hyperparameters
 from gbcd.hyperparameters.search import Objective
 from gbcd.kernels.base import Kernel
-from gbcd.kernels.squared_exponential import SquaredExponential
-from gbcd.scaling import InputScaling, input_scale, scaled, standardisation
+from gbcd.scaling import InputScaling
 from gbcd.system.tiles import kernel_product
-from gbcd.threads import thread_count, worker_limit
-from gbcd.training_data import new_inputs, refuse_weights, training_data
+from gbcd.training_data import TrainingData
 from gbcd.types import Float64Array, IntArray
-from gbcd.validation import group_labels, positive_integer
+from gbcd.validation import positive_integer
 
 logger = logging.getLogger(__name__)
 
 N_REGRESSORS = 2000
-"""p in the comparisons of the paper."""
+"""Default number of regressors, that of the paper's comparisons."""
 
 
-class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
+class Solved(NamedTuple):
+    """The coefficients of given regressors."""
+
+    coef: Float64Array
+    """(p, q)"""
+
+    origin: Float64Array
+    """Centre (d,) that kernel tiles are evaluated about."""
+
+    kernel_evaluations: int
+
+    for_variances: dict[str, Any]
+    """Attributes that `_variance` needs, by name."""
+
+
+class SparseGP(GPEstimator):
     """A GP whose mean is a combination of the kernel at p training rows, `regressors_`.
 
     Kernel, noise and scaling are understood as by `GBCDRegressor`: given, or fitted to a random subset of the rows.
     A subclass says which coefficients (`_solve`) and what variance (`_variance`), and may choose the rows (`_choose`).
     """
 
-    coef_: Float64Array
+    _basis = "regressors"
+
+    active_: IntArray
+    regressors_: Float64Array
+    kernel_evaluations_: int
+    _origin: Float64Array
 
     def __init__(
         self,
         kernel: str | Kernel = "ard",
+        *,
         gamma: npt.ArrayLike | None = None,
         noise: float | None = None,
         input_scaling: InputScaling | None = "column",
@@ -50,98 +67,58 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.noise = noise
-        self.input_scaling = input_scaling
+        super().__init__(
+            kernel,
+            gamma=gamma,
+            noise=noise,
+            input_scaling=input_scaling,
+            subset=subset,
+            hyperparameter_objective=hyperparameter_objective,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.n_regressors = n_regressors
-        self.subset = subset
-        self.hyperparameter_objective = hyperparameter_objective
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        positive_integer(self.n_regressors, "n_regressors")
 
     def _choose(
         self,
-        X: Float64Array,
-        Y: Float64Array,  # noqa: ARG002 - for choices that regard the outputs
+        data: TrainingData,
+        found: Hyperparameters,  # noqa: ARG002 - for choices that regard them
         count: int,
         rng: np.random.Generator,
     ) -> tuple[IntArray, int]:
-        """Return the rows (p,) of the scaled data that become regressors (at random), and the kernel values it took."""
-        return np.sort(rng.choice(len(X), count, replace=False)), 0
+        """Return the rows (p,) that become regressors, here at random, and the kernel values the choice took."""
+        return np.sort(rng.choice(len(data.X), count, replace=False)), 0
 
     @abstractmethod
-    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        """Set `coef_`, what `_variance` needs and the `_origin` of kernel tiles; return the kernel values computed."""
+    def _solve(self, data: TrainingData, active: IntArray, found: Hyperparameters) -> Solved:
+        """Return the coefficients of the regressors in the rows `active`."""
 
     @abstractmethod
     def _variance(self, points: Float64Array) -> Float64Array:
         """Return the variance of the latent function at scaled points (t, d), shape (t,), not negative."""
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters of the subclass that are out of range."""
+    def _fit(self, data: TrainingData, request: HyperparameterRequest, rng: np.random.Generator) -> dict[str, Any]:
+        found = find_hyperparameters(request, data, rng)
+        count = min(self.n_regressors, len(data.X))
+        if count < self.n_regressors:
+            name = type(self).__name__
+            logger.info("%s: %d regressors are clipped to the %d rows there are", name, self.n_regressors, count)
+        active, choosing = self._choose(data, found, count, rng)
+        solved = self._solve(data, active, found)
+        return {
+            **self._common(data.scaling, found, data.flat),
+            "active_": active,
+            "regressors_": data.X[active],
+            "coef_": solved.coef,
+            "kernel_evaluations_": choosing + solved.kernel_evaluations,
+            "_origin": solved.origin,
+            **solved.for_variances,
+        }
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any) -> Self:
-        """Fit the hyperparameters that are not given, choose the regressors and solve for their coefficients.
-
-        Parameters
-        ----------
-        X : array (n, d)
-        y : array (n,) or (n, q)
-        groups : int array (n,), optional
-            Rows of one group are near-duplicates, which the fit of the hyperparameters regards, see
-            `fit_hyperparameters`.
-        **unsupported
-            Nothing else: `sample_weight` is refused.
-
-        Returns
-        -------
-        estimator
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity (naming row and column), shapes that do not match, parameters out of range or sample
-            weights. After this or any other exception the model is as it was before.
-        """
-        refuse_weights(self, unsupported)
-        before = self.__dict__.copy()
-        try:
-            with worker_limit(thread_count(self.n_jobs)):
-                self._fit(X, y, groups)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        return self
-
-    def _fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None) -> None:
-        request = Request(self.kernel, self.gamma, self.noise, self.subset, self.hyperparameter_objective)
-        wanted = positive_integer(self.n_regressors, "n_regressors")
-        self._check_parameters()
-        inputs, outputs = training_data(self, X, y)
-        labels = None if groups is None else group_labels(groups, len(inputs))
-        self._flat = outputs.ndim == 1
-        outputs = outputs.reshape(len(outputs), -1)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        self.x_offset_, self.x_scale_ = input_scale(inputs, self.input_scaling)
-        self.y_mean_, self.y_scale_ = standardisation(outputs)
-        rows = self.scale_inputs(inputs)
-        targets = (outputs - self.y_mean_) / self.y_scale_
-        self.kernel_, self.noise_, self.hyperparameters_ = find_hyperparameters(
-            request, rows, targets, labels, rng, None
-        )
-        self.amplitude_ = fitted_amplitude(self.hyperparameters_, targets.shape[1])
-        count = min(wanted, len(rows))
-        if count < wanted:
-            logger.info("%s: %d regressors are clipped to the %d rows there are", type(self).__name__, wanted, count)
-        self.active_, choosing = self._choose(rows, targets, count, rng)
-        self.regressors_ = rows[self.active_]
-        self.kernel_evaluations_ = choosing + self._solve(rows, targets)
-
-    def predict(
-        self, X: npt.ArrayLike, return_std: bool = False, include_noise: bool = False
-    ) -> Float64Array | tuple[Float64Array, Float64Array]:
+    def predict(self, X: npt.ArrayLike, return_std: bool = False, include_noise: bool = False) -> Prediction:
         """Return the predictive mean, and on request its standard deviation.
 
         Parameters
@@ -166,77 +143,17 @@ class SparseGP(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             For another number of columns than the training inputs had, values that are not finite, or deviations of a
             model that was stored without what they need.
         """
-        check_is_fitted(self, "coef_")
-        points = self.scale_inputs(new_inputs(self, X))
-        with worker_limit(thread_count(self.n_jobs)):
-            product = kernel_product(self.kernel_, points, self.regressors_, self.coef_, self._origin)
-            mean = self._shaped(product * self.y_scale_ + self.y_mean_)
-            if not return_std:
-                return mean
-            variance = self._variance(points)
-        if include_noise:
-            variance = variance + self.noise_
-        # A constant output is known: its coefficients are zero.
-        units = np.where((self.coef_ != 0).any(axis=0), np.sqrt(self.amplitude_) * self.y_scale_, 0.0)
-        return mean, self._shaped(np.sqrt(variance)[:, None] * units)
+        return self._predict(X, return_std, include_noise, lambda inputs: self._variance(self.scale_inputs(inputs)))
 
-    def scale_inputs(self, X: Float64Array) -> Float64Array:
-        """Return X (t, d) as the kernel takes it."""
-        return scaled(X, self.x_offset_, self.x_scale_)
+    def _mean(self, X: Float64Array) -> Float64Array:
+        points = self.scale_inputs(X)
+        return self._scaling.in_units(kernel_product(self.kernel_, points, self.regressors_, self.coef_, self._origin))
 
-    def get_state(self) -> dict[str, Any]:
-        """Return the fitted model as plain arrays and numbers, for a file store.
+    def _own_state(self) -> dict[str, npt.NDArray[Any]]:
+        return {"regressors": self.regressors_, "active": self.active_, "coef": self.coef_, "origin": self._origin}
 
-        Raises
-        ------
-        TypeError
-            For a kernel other than `SquaredExponential`.
-        """
-        check_is_fitted(self, "coef_")
-        if not isinstance(self.kernel_, SquaredExponential):
-            raise TypeError(f"Only a SquaredExponential kernel can be stored, not {type(self.kernel_).__name__}.")
-        return {
-            "gamma": self.kernel_.gamma,
-            "noise": float(self.noise_),
-            "amplitude": self.amplitude_,
-            "regressors": self.regressors_,
-            "active": self.active_,
-            "coef": self.coef_,
-            "origin": self._origin,
-            "x_offset": self.x_offset_,
-            "x_scale": self.x_scale_,
-            "y_mean": self.y_mean_,
-            "y_scale": self.y_scale_,
-            "flat": bool(self._flat),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], **parameters: Any) -> Self:
-        """Rebuild a fitted model from `get_state`; its predictions are the same.
-
-        Parameters
-        ----------
-        state : dict
-            One without ``x_offset`` and ``x_scale`` is of a model that took its inputs as they were, one without
-            ``amplitude`` of a model with unit amplitudes.
-        **parameters
-            Constructor parameters, for another `fit`.
-        """
-        model = cls(**parameters)
-        model.kernel_ = SquaredExponential(state["gamma"])
-        model.noise_ = float(state["noise"])
-        model.hyperparameters_ = None
-        model._flat = bool(state["flat"])
-        model.active_ = np.asarray(state["active"], dtype=np.intp)
-        model._origin = np.asarray(state["origin"], dtype=np.float64)
-        d = len(model._origin)
-        unscaled = {"x_offset": np.zeros(d), "x_scale": np.ones(d)}
-        for name in ("regressors", "coef", "x_offset", "x_scale", "y_mean", "y_scale"):
-            value = state[name] if name in state else unscaled[name]
-            setattr(model, f"{name}_", np.ascontiguousarray(value, dtype=np.float64))
-        model.amplitude_ = stored_amplitude(state)
-        model.n_features_in_ = d
-        return model
-
-    def _shaped(self, outputs: Float64Array) -> Float64Array:
-        return outputs[:, 0] if self._flat else outputs
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.regressors_ = stored_array(state["regressors"])
+        self.active_ = np.asarray(state["active"], dtype=np.intp)
+        self.coef_ = stored_array(state["coef"])
+        self._origin = stored_array(state["origin"])

@@ -7,44 +7,34 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from gbcd.hyperparameters.request import Hyperparameters
 from gbcd.hyperparameters.search import Objective
 from gbcd.kernels.base import Kernel
 from gbcd.scaling import InputScaling, centre
 from gbcd.solvers.cholesky import CholeskyFactor
-from gbcd.sparse.base import N_REGRESSORS, SparseGP
-from gbcd.sparse.pursuit import N_CANDIDATES, Criterion, Progress, select_regressors
+from gbcd.sparse.base import N_REGRESSORS, Solved, SparseGP
+from gbcd.sparse.pursuit import N_CANDIDATES, ChosenCallback, Criterion, MatchingPursuit
 from gbcd.sparse.regressors import divided_squares, fit_regressors
 from gbcd.system.kernel_system import KernelSystem
+from gbcd.training_data import TrainingData
 from gbcd.types import Float64Array, IntArray
 from gbcd.validation import positive_integer
 
 
 class SubsetOfData(SparseGP):
-    """The exact GP on p random training rows; the others only count in the scaling (SD).
+    """The exact GP on p random training rows (SD); the other rows only count in the scaling.
 
     Parameters
     ----------
-    kernel : {"ard", "isotropic"} or Kernel
-    gamma : float or array (d,), optional
-    noise : float, optional
-    input_scaling : {"column", "global"} or None
-        These four as in `GBCDRegressor`.
+    kernel, gamma, noise, input_scaling
+        As in `GBCDRegressor`.
     n_regressors : int
         p, clipped to the number of rows.
-    subset : int
-    hyperparameter_objective : {"marginal", "leave_group_out"}
-        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads.
+    subset, hyperparameter_objective, random_state, n_jobs
+        As in `GBCDRegressor`.
 
     Attributes
     ----------
-    kernel_ : Kernel
-    noise_ : float
-        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
-    amplitude_ : array (q,)
-        As in `GBCDRegressor`.
     active_ : int array (p,)
         The training rows taken, sorted.
     regressors_ : array (p, d)
@@ -52,33 +42,25 @@ class SubsetOfData(SparseGP):
     coef_ : array (p, q)
         Of the standardised outputs.
     kernel_evaluations_ : int
-        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        Kernel values that `fit` computed, without those for the hyperparameters; not in a model rebuilt by
         `from_state`.
-    x_offset_, x_scale_ : array (d,)
-    y_mean_, y_scale_ : array (q,)
-        Of all the training rows.
-    hyperparameters_ : HyperparameterFit or None
-    n_features_in_ : int
+    kernel_, noise_, amplitude_, hyperparameters_, x_offset_, x_scale_, y_mean_, y_scale_, n_features_in_
+        As in `GBCDRegressor`; the scaling is that of all training rows.
     """
 
     _factor: Float64Array
 
-    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        system = self._system(X[self.active_])
+    def _solve(self, data: TrainingData, active: IntArray, found: Hyperparameters) -> Solved:
+        system = _dense_system(data.X[active], found.kernel, found.noise)
         factor = CholeskyFactor(system)
-        self._factor = np.asarray(factor.lower, dtype=np.float64)
-        self._origin = system.origin
-        self.coef_ = factor.solve(Y[self.active_])
-        return system.kernel_evaluations
+        coef = factor.solve(data.Y[active])
+        return Solved(coef, system.origin, system.kernel_evaluations, {"_factor": _lower(factor)})
 
     def _variance(self, points: Float64Array) -> Float64Array:
         if not hasattr(self, "_factor"):
-            self._factor = np.asarray(CholeskyFactor(self._system(self.regressors_)).lower, dtype=np.float64)
+            self._factor = _lower(CholeskyFactor(_dense_system(self.regressors_, self.kernel_, self.noise_)))
         explained = divided_squares(self.kernel_, points, self.regressors_, self._origin, [self._factor])
         return np.maximum(self.kernel_.diagonal(points) - explained, 0)
-
-    def _system(self, regressors: Float64Array) -> KernelSystem:
-        return KernelSystem(regressors, self.kernel_, self.noise_, precision="float64")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the factor, which comes back on demand."""
@@ -91,27 +73,15 @@ class SubsetOfRegressors(SparseGP):
 
     Parameters
     ----------
-    kernel : {"ard", "isotropic"} or Kernel
-    gamma : float or array (d,), optional
-    noise : float, optional
-    input_scaling : {"column", "global"} or None
-        These four as in `GBCDRegressor`.
+    kernel, gamma, noise, input_scaling
+        As in `GBCDRegressor`.
     n_regressors : int
         p, clipped to the number of rows.
-    subset : int
-    hyperparameter_objective : {"marginal", "leave_group_out"}
-        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads.
+    subset, hyperparameter_objective, random_state, n_jobs
+        As in `GBCDRegressor`.
 
     Attributes
     ----------
-    kernel_ : Kernel
-    noise_ : float
-        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
-    amplitude_ : array (q,)
-        As in `GBCDRegressor`.
     active_ : int array (p,)
         Rows of the training inputs that became regressors, sorted.
     regressors_ : array (p, d)
@@ -119,12 +89,10 @@ class SubsetOfRegressors(SparseGP):
     coef_ : array (p, q)
         beta, of the standardised outputs.
     kernel_evaluations_ : int
-        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        Kernel values that `fit` computed, without those for the hyperparameters; not in a model rebuilt by
         `from_state`.
-    x_offset_, x_scale_ : array (d,)
-    y_mean_, y_scale_ : array (q,)
-    hyperparameters_ : HyperparameterFit or None
-    n_features_in_ : int
+    kernel_, noise_, amplitude_, hyperparameters_, x_offset_, x_scale_, y_mean_, y_scale_, n_features_in_
+        As in `GBCDRegressor`.
 
     Warns
     -----
@@ -136,17 +104,15 @@ class SubsetOfRegressors(SparseGP):
     Rasmussen and Williams, "Gaussian Processes for Machine Learning", section 8.3.1: the mean is
     k_p' (K_pn K_np + noise K_pp)^-1 K_pn y, the variance noise k_p' (K_pn K_np + noise K_pp)^-1 k_p.
 
-    The variance is that of a model with p degrees of freedom, and has its known fault: far from the regressors, where
-    k_p vanishes, it falls to zero instead of rising to the prior's. Do not read confidence from it there.
+    The variance is that of a model with p degrees of freedom, and has its known fault. Far from the regressors, where
+    k_p vanishes, it falls to zero instead of rising to the prior's: it says nothing there.
     """
 
     _factors: list[Float64Array]
 
-    def _solve(self, X: Float64Array, Y: Float64Array) -> int:
-        fit = fit_regressors(X, Y, self.active_, self.kernel_, self.noise_)
-        self.coef_, self._factors = fit.coef, [fit.root, fit.factor]
-        self._origin = centre(X)
-        return fit.kernel_evaluations
+    def _solve(self, data: TrainingData, active: IntArray, found: Hyperparameters) -> Solved:
+        fit = fit_regressors(data.X, data.Y, active, found.kernel, found.noise)
+        return Solved(fit.coef, centre(data.X), fit.kernel_evaluations, {"_factors": [fit.root, fit.factor]})
 
     def _variance(self, points: Float64Array) -> Float64Array:
         if not hasattr(self, "_factors"):
@@ -162,7 +128,7 @@ class SubsetOfRegressors(SparseGP):
         Parameters
         ----------
         with_std : bool
-            Also return what standard deviations need, 16 p^2 bytes.
+            Also return what standard deviations need: 16 p^2 bytes.
 
         Raises
         ------
@@ -192,49 +158,36 @@ class MatchingPursuitGP(SubsetOfRegressors):
 
     Parameters
     ----------
-    kernel : {"ard", "isotropic"} or Kernel
-    gamma : float or array (d,), optional
-    noise : float, optional
-    input_scaling : {"column", "global"} or None
-        These four as in `GBCDRegressor`.
+    kernel, gamma, noise, input_scaling
+        As in `GBCDRegressor`.
     n_regressors : int
         p, clipped to the number of rows.
     n_candidates : int
-        Random rows scored at each step. The best of the default 59 is among the best 5 % with probability 0.95.
+        Random rows scored at each step. The best of the default 59 is among the best 5 % of all rows with probability
+        0.95.
     criterion : {"line_search", "exact"}
-        How far a candidate lowers the objective |Y - K_np beta|^2 + noise beta' K_pp beta: by its own coefficient
-        alone, as Keerthi and Chu propose, or with all coefficients solved for again, as Smola and Bartlett do, for
-        2 n_candidates times the arithmetic.
-    subset : int
-    hyperparameter_objective : {"marginal", "leave_group_out"}
-        How kernel and noise are fitted where they are not given, as in `GBCDRegressor`.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads.
+        How far a candidate lowers the objective |Y - K_np beta|^2 + noise beta' K_pp beta. "line_search": by its own
+        coefficient alone (Keerthi and Chu). "exact": with all coefficients solved for again (Smola and Bartlett), which
+        takes 2 n_candidates times the arithmetic.
+    subset, hyperparameter_objective, random_state, n_jobs
+        As in `GBCDRegressor`.
     callback : callable, optional
         Called by `fit` with the numbers of regressors chosen and wanted, before the first and after each.
 
     Attributes
     ----------
-    kernel_ : Kernel
-    noise_ : float
-        What is added to K's diagonal: the noise variance of the standardised outputs over their amplitude.
-    amplitude_ : array (q,)
-        As in `GBCDRegressor`.
     active_ : int array (p,)
-        Rows of the training inputs that became regressors, in the order chosen: fewer than asked for where the others
-        only copy them.
+        Rows of the training inputs that became regressors, in the order chosen. They are fewer than asked for where
+        all other rows are copies of them.
     regressors_ : array (p, d)
         Their scaled inputs.
     coef_ : array (p, q)
         beta, of the standardised outputs.
     kernel_evaluations_ : int
-        Kernel values that `fit` computed, those for the hyperparameters left out; not in a model rebuilt by
+        Kernel values that `fit` computed, without those for the hyperparameters; not in a model rebuilt by
         `from_state`.
-    x_offset_, x_scale_ : array (d,)
-    y_mean_, y_scale_ : array (q,)
-    hyperparameters_ : HyperparameterFit or None
-    n_features_in_ : int
+    kernel_, noise_, amplitude_, hyperparameters_, x_offset_, x_scale_, y_mean_, y_scale_, n_features_in_
+        As in `GBCDRegressor`.
 
     Warns
     -----
@@ -246,14 +199,16 @@ class MatchingPursuitGP(SubsetOfRegressors):
     S. S. Keerthi and W. Chu, "A matching pursuit approach to sparse Gaussian process regression", NIPS 2005;
     A. J. Smola and P. Bartlett, "Sparse greedy Gaussian process regression", NIPS 2000.
 
-    Selection takes 4 n p bytes in float32, and goes on in float64 (8 n p) where rows are nearly combinations of the
-    regressors; the coefficients are solved for once in float64. On Kin40k (10,000 rows, p = 2,000) the exact criterion
-    takes 3.6 times as long and errs by 6 % less. The variance is that of `SubsetOfRegressors`, with its fault.
+    Selection takes 4 n p bytes in float32. Where rows are nearly combinations of the regressors it goes on in float64,
+    with 8 n p bytes. The coefficients are solved for once in float64. On Kin40k (10,000 rows, p = 2,000) the exact
+    criterion takes 3.6 times as long, and the error is 6 % smaller. The variance is that of `SubsetOfRegressors`, with
+    its fault.
     """
 
     def __init__(
         self,
         kernel: str | Kernel = "ard",
+        *,
         gamma: npt.ArrayLike | None = None,
         noise: float | None = None,
         input_scaling: InputScaling | None = "column",
@@ -264,10 +219,10 @@ class MatchingPursuitGP(SubsetOfRegressors):
         hyperparameter_objective: Objective = "marginal",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        callback: Progress | None = None,
+        callback: ChosenCallback | None = None,
     ) -> None:
         super().__init__(
-            kernel=kernel,
+            kernel,
             gamma=gamma,
             noise=noise,
             input_scaling=input_scaling,
@@ -282,12 +237,22 @@ class MatchingPursuitGP(SubsetOfRegressors):
         self.callback = callback
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         positive_integer(self.n_candidates, "n_candidates")
         if self.criterion not in get_args(Criterion):
             raise ValueError(f"criterion must be 'line_search' or 'exact', not {self.criterion!r}.")
 
-    def _choose(self, X: Float64Array, Y: Float64Array, count: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-        found = select_regressors(
-            X, Y, self.kernel_, self.noise_, count, self.n_candidates, self.criterion, rng, self.callback
-        )
-        return found.active, found.kernel_evaluations
+    def _choose(
+        self, data: TrainingData, found: Hyperparameters, count: int, rng: np.random.Generator
+    ) -> tuple[IntArray, int]:
+        pursuit = MatchingPursuit(found.kernel, found.noise, self.n_candidates, self.criterion, self.callback)
+        chosen = pursuit.select(data.X, data.Y, count, rng)
+        return chosen.active, chosen.kernel_evaluations
+
+
+def _dense_system(regressors: Float64Array, kernel: Kernel, noise: float) -> KernelSystem:
+    return KernelSystem(regressors, kernel, noise, precision="float64")
+
+
+def _lower(factor: CholeskyFactor) -> Float64Array:
+    return np.asarray(factor.lower, dtype=np.float64)

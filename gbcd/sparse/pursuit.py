@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,39 +20,40 @@ logger = logging.getLogger(__name__)
 
 Criterion = Literal["line_search", "exact"]
 
-#: Called with the numbers of regressors chosen and wanted.
-Progress = Callable[[int, int], None]
+ChosenCallback = Callable[[int, int], None]
+"""Called with the numbers of regressors chosen and wanted."""
 
 N_CANDIDATES = 59
 """The best of 59 random rows is among the best 5 % with probability 0.95 (Smola & Bartlett 2000)."""
 
 MIN_SCHUR = 1e-8
-"""A row whose variance given the chosen regressors is below this part of its own is a copy of them."""
+"""Least variance of a row given the chosen regressors, as a part of its own: below it the row is a copy of them."""
 
-FLOAT32_SCHUR = 1e-4
-"""The same for V in float32: rounding errors are multiplied by the inverse root, from column to column. With 1e-6 they
-grew until the selection on protein data ended after 221 regressors instead of 800."""
+MIN_SCHUR_FLOAT32 = 1e-4
+"""Least variance, likewise, of a row that is chosen with V in float32. Rounding errors are multiplied by its inverse
+root from column to column: with 1e-6 the selection on protein data ended after 221 regressors instead of 800."""
 
-FLOAT32_SHARE = 0.9
-"""V is made anew in float64 when fewer than this part of the rows can be drawn in float32."""
+MIN_FLOAT32_SHARE = 0.9
+"""Least part of the rows that float32 leaves to choose from; below it V is made anew in float64."""
 
-MAX_MAGNITUDE = 16.0
-"""Beyond it float32 tiles err by more than 1e-6: kernel values are rounded from float64 tiles then."""
+MAX_FLOAT32_MAGNITUDE = 16.0
+"""Largest term that cancels in a float32 tile: beyond it values err by more than 1e-6, and come from float64 tiles."""
 
 LANES = 8
 """Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
 
 TILE_COLUMNS = 1024
+"""Training rows whose kernel values with the candidates a thread evaluates at a time."""
 
 CANDIDATES_DIVIDED = 30
 """Candidates whose overlaps a thread divides by L at a time."""
 
 PIECE = 2048
-"""Columns of V (rows of X) a thread reads at a time; with 256 of them the products take half as long again."""
+"""Columns of V (rows of X) a thread reads at a time; with 256 the products take half as long again."""
 
 
 class Selected(NamedTuple):
-    """What `select_regressors` found: the rows in the order chosen, and the kernel values it took."""
+    """What `MatchingPursuit` found: the rows in the order chosen, and the kernel values that took."""
 
     active: IntArray
     kernel_evaluations: int
@@ -233,49 +235,56 @@ class PursuitBasis:
         return total
 
 
-def select_regressors(
-    X: Float64Array,
-    Y: Float64Array,
-    kernel: Kernel,
-    noise: float,
-    n_regressors: int,
-    n_candidates: int = N_CANDIDATES,
-    criterion: Criterion = "line_search",
-    random_state: int | np.random.Generator | None = None,
-    progress: Progress | None = None,
-) -> Selected:
-    """Choose regressors by matching pursuit (Keerthi & Chu, NIPS 2005).
+@dataclass(frozen=True)
+class MatchingPursuit:
+    """Chooses regressors one by one (Keerthi & Chu, NIPS 2005).
 
-    Each step draws `n_candidates` unchosen rows, takes the one that lowers the subset-of-regressors objective most by
-    the criterion (see `PursuitBasis`) and solves for all coefficients again. V is float32 until many rows are nearly
-    combinations of the regressors, then float64. `progress` is called with the numbers of regressors chosen and wanted,
-    before the first and after each.
+    Each step draws rows that are not chosen yet, takes the one that lowers the subset-of-regressors objective most, and
+    solves for all coefficients again (see `PursuitBasis`). V is float32 until many rows are nearly combinations of the
+    regressors, then float64.
 
-    Returns
-    -------
-    Selected
-        Fewer rows than asked for where the rest only copies them.
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : float
+    n_candidates : int
+        Rows drawn at each step.
+    criterion : {"line_search", "exact"}
+        How a row is judged: with its own coefficient solved for alone, or with all of them.
+    callback : callable, optional
+        Called with the numbers of regressors chosen and wanted, before the first and after each.
     """
-    rng = np.random.default_rng(random_state)
-    pursuit = _Pursuit(X, Y, kernel, noise, n_regressors)
-    tell = progress or _ignore
-    tell(0, n_regressors)
-    with blas_threads(1):
-        while len(pursuit.chosen) < n_regressors:
-            free = pursuit.drawable()
-            if not len(free):
-                logger.info("MPGP stops at %d regressors: the other rows copy them", len(pursuit.chosen))
-                break
-            pursuit.step(rng.choice(free, min(n_candidates, len(free)), replace=False), criterion)
-            tell(len(pursuit.chosen), n_regressors)
-    return Selected(np.array(pursuit.chosen, dtype=np.intp), pursuit.kernel_evaluations)
+
+    kernel: Kernel
+    noise: float
+    n_candidates: int = N_CANDIDATES
+    criterion: Criterion = "line_search"
+    callback: ChosenCallback | None = None
+
+    def select(
+        self, X: Float64Array, Y: Float64Array, count: int, random_state: int | np.random.Generator | None = None
+    ) -> Selected:
+        """Choose `count` rows of X (n, d) for the outputs Y (n, q): fewer where the rest only copies them."""
+        rng = np.random.default_rng(random_state)
+        selection = _Selection(X, Y, self.kernel, self.noise, count)
+        self._tell(0, count)
+        with blas_threads(1):
+            while len(selection.chosen) < count:
+                free = selection.drawable()
+                if not len(free):
+                    logger.info("MPGP stops at %d regressors: the other rows copy them", len(selection.chosen))
+                    break
+                drawn = rng.choice(free, min(self.n_candidates, len(free)), replace=False)
+                selection.step(drawn, self.criterion)
+                self._tell(len(selection.chosen), count)
+        return Selected(np.array(selection.chosen, dtype=np.intp), selection.kernel_evaluations)
+
+    def _tell(self, chosen: int, wanted: int) -> None:
+        if self.callback is not None:
+            self.callback(chosen, wanted)
 
 
-def _ignore(done: int, count: int) -> None:
-    """Nobody looks on."""
-
-
-class _Pursuit:
+class _Selection:
     """A selection under way."""
 
     def __init__(self, X: Float64Array, Y: Float64Array, kernel: Kernel, noise: float, n_regressors: int) -> None:
@@ -288,12 +297,15 @@ class _Pursuit:
         self._set_dtype(np.float32)
 
     def drawable(self) -> IntArray:
-        """Return the rows that are neither regressors nor copies of them; the basis becomes float64 if need be."""
+        """Return the rows that are neither regressors nor copies of them.
+
+        Where float32 leaves too few of them, the basis is made anew in float64.
+        """
         schur = self._basis.schur
         free = np.flatnonzero(schur > MIN_SCHUR * self._diagonal)
         if self._basis.dtype == np.float32:
-            solid = free[schur[free] > FLOAT32_SCHUR * self._diagonal[free]]
-            if len(solid) >= FLOAT32_SHARE * len(free):
+            solid = free[schur[free] > MIN_SCHUR_FLOAT32 * self._diagonal[free]]
+            if len(solid) >= MIN_FLOAT32_SHARE * len(free):
                 return solid
             self._set_dtype(np.float64)
             return self.drawable()
@@ -313,7 +325,7 @@ class _Pursuit:
 
     def _set_dtype(self, dtype: npt.DTypeLike) -> None:
         """Make the basis in this precision, of the regressors chosen so far."""
-        wide = self._kernel.magnitude(self._X, self._origin) > MAX_MAGNITUDE
+        wide = self._kernel.magnitude(self._X, self._origin) > MAX_FLOAT32_MAGNITUDE
         precision = np.float64 if wide else dtype
         self._rows = self._kernel.row_features(self._X, self._origin, precision)
         self._features = self._kernel.column_features(self._X, self._origin, precision)

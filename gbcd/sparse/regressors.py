@@ -20,24 +20,26 @@ from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 
 PANEL_ROWS = 4096
-"""Rows of K_np held at once, 8 PANEL_ROWS p bytes."""
+"""Rows of K_np that are held at once, in 8 PANEL_ROWS p bytes."""
 
 ROWS = 256
-"""Rows of K_np one thread evaluates and divides at a time."""
+"""Rows of K_np that a thread evaluates and divides at a time."""
 
 GRAM_BLOCK = 512
+"""Rows and columns of V'V that a thread sums up at a time."""
 
 JITTER = 1e-10
-"""Added to the diagonal of K_pp, as a part of it: rows nearly repeat."""
+"""What is added to the diagonal of K_pp, as a part of it: rows may nearly repeat."""
 
 MAX_JITTER = 1e-2
+"""Largest part of the diagonal that is added before a matrix counts as no kernel's."""
 
 
 class RegressorFit(NamedTuple):
     """K_pn K_np + noise K_pp = R L L' R', and the coefficients it gives.
 
-    With R the Cholesky factor of K_pp and V = K_np R^-T, L is that of V'V + noise I, which is never worse conditioned
-    than the noise allows, whatever K_pp is.
+    R is the Cholesky factor of K_pp, and with V = K_np R^-T, L is that of V'V + noise I. Its condition depends on the
+    noise alone, whatever K_pp is.
     """
 
     coef: Float64Array
@@ -47,7 +49,7 @@ class RegressorFit(NamedTuple):
     """R (p, p); only the lower triangle counts."""
 
     factor: Float64Array
-    """L (p, p), likewise."""
+    """L (p, p); only the lower triangle counts."""
 
     kernel_evaluations: int
 

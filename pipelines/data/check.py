@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.data.check_result import BoneRow, CalibrationRow, DataCheck, Selection, SyncRow, VideoRow
 from pipelines.data.info import bone_names, collected_warnings, file_faults, has_own_table, missing_parts
@@ -21,28 +20,34 @@ from pipelines.data.picture_check import (
     save_overlay,
 )
 from pipelines.features.silhouettes import fit_background
-from pipelines.model.settings import Config
 from pipelines.progress import Reporter
+from pipelines.settings import Config
 from pose.body.camera import Camera
-from pose.errors import DataError
+from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Sequence
-from pose.humaneva.folders import MissingFile
+from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
-from pose.humaneva.sync import CAMERA_ORDER, published_first_frames
-from pose.silhouette.other_backgrounds import BackgroundModel
+from pose.silhouette.background_model import BackgroundModel
+from pose.types import FloatArray, IntArray
 
-_N_SYNC_FRAMES = 16  # pictures a video that joints are compared with
+_N_SYNC_FRAMES = 16
+"""Pictures of a video that joints are compared with."""
 _N_OVERLAY_FRAMES = 4
-_BELIEVED_SHIFT = 2  # frames; a shift of one may be the rounding of offsets
-_LEAST_NEAR = 0.6  # of the joints; where the clock is right it is above 0.9
+"""Pictures of a trial that are drawn."""
+_BELIEVED_SHIFT = 2
+"""Frames of shift from which it is a fault; one may be the rounding of offsets."""
+_LEAST_NEAR = 0.6
+"""Share of the joints that must be near the silhouette; above 0.9 where the clock is right."""
 _CAUSES = "are its .ofs files and calibrations those of this recording, and the numbers in them in their order?"
-_IMPLAUSIBLE_SHARE = 0.05  # of a trial's valid frames
-_AIM = np.array([0.0, 0.0, 1000.0])  # mm: the middle of the room at a person's height
-_LARGEST_DISTANCE = 20_000.0  # mm
-_CENTRE_TOLERANCE = 0.25  # of the picture's size, as of the reader
+_IMPLAUSIBLE_SHARE = 0.05
+"""Share of a trial's valid frames with implausible bone lengths from which it is a fault."""
+_AIM = np.array([0.0, 0.0, 1000.0])
+"""The middle of the room at a person's height, world, mm."""
+_LARGEST_DISTANCE = 20_000.0
+"""Distance of a camera from the middle of the floor above which its calibration is wrong, mm."""
 
 
-def check_data(
+def check_tree(
     root: str | Path,
     reporter: Reporter,
     *,
@@ -89,7 +94,7 @@ class _Checker:
                 raise DataError(f"{data.root}: no video by {', '.join(sorted(unknown))} (there are {there})")
             self.cameras = [name for name in data.cameras if name in wanted]
         self._backgrounds: dict[str, BackgroundModel | None] = {}
-        self._references: dict[str, NDArray[np.float64] | None] = {}
+        self._references: dict[str, FloatArray | None] = {}
         self._distances: list[JointDistances] = []
 
     def run(self) -> None:
@@ -187,7 +192,7 @@ class _Checker:
         except DataError:
             return {}
 
-    def _look(self, sequence: Sequence, numbers: NDArray[np.int64]) -> dict[str, Look]:
+    def _look(self, sequence: Sequence, numbers: IntArray) -> dict[str, Look]:
         wanted = numbers if self._synced(sequence) else ()
         looks = {}
         for camera in self.cameras:
@@ -224,14 +229,12 @@ class _Checker:
             )
         if info.rate and abs(info.rate / sequence.video_rate - 1) > 0.01:
             self.result.notes.append(f"{path}: its header says {info.rate:g} pictures a second, not 60")
-        if calibration is not None:
-            size = np.array([info.width, info.height])
+        if calibration is not None and not calibration.fits(info.width, info.height):
             principal = calibration.matrix[:2, 2]
-            if (np.abs(principal - size / 2) > _CENTRE_TOLERANCE * size).any():
-                self.result.faults.append(
-                    f"{path}: {info.width} x {info.height} pixels do not fit the calibration of {camera}, whose "
-                    f"principal point is ({principal[0]:.0f}, {principal[1]:.0f})"
-                )
+            self.result.faults.append(
+                f"{path}: {info.width} x {info.height} pixels do not fit the calibration of {camera}, whose "
+                f"principal point is ({principal[0]:.0f}, {principal[1]:.0f})"
+            )
 
     def _check_bones(self, sequence: Sequence, labels: Labels) -> None:
         name = sequence.subject.name
@@ -270,7 +273,7 @@ class _Checker:
         self,
         sequence: Sequence,
         looks: dict[str, Look],
-        numbers: NDArray[np.int64],
+        numbers: IntArray,
         calibrations: dict[str, Camera],
     ) -> dict[str, JointDistances]:
         found = {}

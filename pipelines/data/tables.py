@@ -7,7 +7,7 @@ from rich.table import Table
 
 from pipelines.data.check_result import DataCheck
 from pipelines.data.info import DataInfo, totals
-from pose.humaneva.sync import CAMERA_ORDER
+from pose.humaneva.clock import CAMERA_ORDER
 
 
 def frames_table(info: DataInfo) -> Table:

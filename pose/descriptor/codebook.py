@@ -13,17 +13,17 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from pose.arguments import check_count
-from pose.descriptor.compiled import mean_shares, nearest_words, word_exponents
-
-Floats = npt.NDArray[np.float32]
-Words = npt.NDArray[np.int32]
+from pose.descriptor.compiled_words import mean_shares, nearest_words, word_exponents
+from pose.types import Float32Array, FloatArray, Int32Array
 
 MINI_BATCH_FROM = 50_000
-"""Number of descriptors from which on k-means reads mini-batches instead of all of them in each round."""
+"""Descriptors: from so many on, k-means reads mini-batches instead of all of them in each round."""
 BATCH_SIZE = 8192
+"""Descriptors in a mini-batch."""
 CHUNK = 4096
-"""Descriptors whose distances are computed at a time: bounds the differences to a few MB."""
+"""Descriptors whose distances are computed at a time, so that the differences take a few MB."""
 RELOCATION_ROUNDS = 10
+"""Rounds, at most, in which words without descriptors are moved."""
 ASSIGNMENTS = ("hard", "soft")
 
 
@@ -51,12 +51,12 @@ class Codebook(BaseEstimator):
     Hard assignment gives a descriptor to its nearest word. Soft assignment shares it out by the weights
     exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
 
-    Lloyd's k-means from k-means++ below 50,000 descriptors, mini-batch k-means (batches of 8,192) from there on. A word
-    that no descriptor is nearest to is moved to the descriptor farthest from its own word.
+    The words are found by Lloyd's k-means, started by k-means++; from 50,000 descriptors on by mini-batch k-means
+    (batches of 8,192). A word that no descriptor is nearest to is moved to the descriptor farthest from its own word.
     """
 
     _online: MiniBatchKMeans | None = None  # the running means of partial_fit
-    _seen: Floats | None = None  # distinct descriptors, while partial_fit has too few of them
+    _seen: Float32Array | None = None  # the distinct descriptors, as long as partial_fit has fewer than words
 
     def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
         self.n_words = n_words
@@ -93,17 +93,20 @@ class Codebook(BaseEstimator):
             )
             self._set_centers(distinct)
             return self
-        if len(array) < MINI_BATCH_FROM:
-            kmeans = KMeans(self.n_words, n_init=1, random_state=self.random_state)
-        else:
-            kmeans = MiniBatchKMeans(
+        by_batches = len(array) >= MINI_BATCH_FROM
+        kmeans = (
+            MiniBatchKMeans(
                 self.n_words, batch_size=BATCH_SIZE, n_init=1, random_state=self.random_state, compute_labels=False
             )
+            if by_batches
+            else KMeans(self.n_words, n_init=1, random_state=self.random_state)
+        )
         # Threads would add up the centres in another order, and rounding then leads k-means elsewhere.
         with threadpool_limits(limits=1):
             kmeans.fit(array)
         self._set_centers(kmeans.cluster_centers_.astype(np.float32))
-        self._relocate_empty(array)
+        if by_batches:
+            self._relocate_empty(array)
         return self
 
     def partial_fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
@@ -121,15 +124,15 @@ class Codebook(BaseEstimator):
 
         Notes
         -----
-        Mini-batch k-means; the words depend on the order of the batches. Until `n_words` distinct descriptors have
-        been seen they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
-        :meth:`from_centers` it starts from the words there are, which the first batch may move freely.
+        Mini-batch k-means; the words depend on the order of the batches. Until there are `n_words` distinct descriptors
+        they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
+        :meth:`from_centers` it starts from the words found, which the first batch may move freely.
         """
         array = self._checked(descriptors)
         if hasattr(self, "centers_"):
             self._expect_columns(array)
         if self._online is None:
-            start: str | Floats = "k-means++"
+            start: str | Float32Array = "k-means++"
             if self._seen is None and hasattr(self, "centers_") and self.n_words_ == self.n_words:
                 start = self.centers_
             else:
@@ -149,15 +152,15 @@ class Codebook(BaseEstimator):
         self._set_centers(self._online.cluster_centers_.astype(np.float32))
         return self
 
-    def _checked(self, descriptors: npt.ArrayLike) -> Floats:
+    def _checked(self, descriptors: npt.ArrayLike) -> Float32Array:
         check_count("n_words", self.n_words)
         return _as_descriptors(descriptors, "descriptors")
 
-    def _expect_columns(self, array: Floats) -> None:
+    def _expect_columns(self, array: Float32Array) -> None:
         if array.shape[1] != self.n_features_in_:
             raise ValueError(f"descriptors have {array.shape[1]} columns, the codebook has {self.n_features_in_}")
 
-    def _set_centers(self, centers: Floats) -> None:
+    def _set_centers(self, centers: Float32Array) -> None:
         self.centers_ = np.ascontiguousarray(centers)
         self.n_words_ = len(self.centers_)
         self.n_features_in_ = self.centers_.shape[1]
@@ -166,8 +169,13 @@ class Codebook(BaseEstimator):
         self._half_norms = (0.5 * norms).astype(np.float32)
         self.bandwidth_ = _half_spacing(self.centers_)
 
-    def _relocate_empty(self, descriptors: Floats) -> None:
-        """Move words without descriptors to the descriptors farthest from their words."""
+    def _relocate_empty(self, descriptors: Float32Array) -> None:
+        """Move words without descriptors to the descriptors farthest from their words.
+
+        `KMeans` does so itself; `MiniBatchKMeans` may leave words empty where descriptors repeat. Of 75 words for 60
+        points repeated 1,000 times and 20 others it leaves 13, and the mean squared distance is 6.7; with them moved it
+        is 0.76.
+        """
         for _ in range(RELOCATION_ROUNDS):
             words = self.predict(descriptors)
             empty = np.flatnonzero(np.bincount(words, minlength=self.n_words_) == 0)
@@ -185,7 +193,7 @@ class Codebook(BaseEstimator):
             centers[empty[: len(chosen)]] = farthest[chosen]
             self._set_centers(centers)
 
-    def predict(self, descriptors: npt.ArrayLike) -> Words:
+    def predict(self, descriptors: npt.ArrayLike) -> Int32Array:
         """Nearest word of each descriptor, by Euclidean distance; equal distances go to the lower word.
 
         Parameters
@@ -197,10 +205,10 @@ class Codebook(BaseEstimator):
         -------
         (n,) int32 in 0..n_words_-1, the same for any number of threads.
         """
-        words: Words = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
+        words: Int32Array = nearest_words(self._checked_for_words(descriptors), self._transposed, self._half_norms)
         return words
 
-    def memberships(self, descriptors: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def memberships(self, descriptors: npt.ArrayLike) -> FloatArray:
         """Shares of each descriptor in the words, by soft assignment (see the class's notes).
 
         Parameters
@@ -213,16 +221,16 @@ class Codebook(BaseEstimator):
         (n, n_words_) float64, not negative, rows sum to 1; the same for any number of threads.
         """
         weights = self._weights(descriptors)
-        shares: npt.NDArray[np.float64] = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
+        shares: FloatArray = weights / weights.sum(axis=1, dtype=np.float64)[:, None]
         return shares
 
-    def _weights(self, descriptors: npt.ArrayLike) -> Floats:
+    def _weights(self, descriptors: npt.ArrayLike) -> Float32Array:
         """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
-        array = self._described(descriptors)
-        exponents: Floats = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
+        array = self._checked_for_words(descriptors)
+        exponents: Float32Array = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
         return np.exp(exponents, out=exponents)
 
-    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> npt.NDArray[np.float64]:
+    def histogram(self, descriptors: npt.ArrayLike, assignment: str = "hard") -> FloatArray:
         """How much of a set of descriptors falls to each word.
 
         Parameters
@@ -243,8 +251,8 @@ class Codebook(BaseEstimator):
         words = self.predict(descriptors)
         return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
 
-    def _described(self, descriptors: npt.ArrayLike) -> Floats:
-        """Check descriptors that the words are asked about."""
+    def _checked_for_words(self, descriptors: npt.ArrayLike) -> Float32Array:
+        """Check descriptors that words are asked for."""
         if not hasattr(self, "centers_"):
             raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
         array = _as_descriptors(descriptors, "descriptors")
@@ -252,7 +260,7 @@ class Codebook(BaseEstimator):
         return array
 
 
-def _half_spacing(centers: Floats) -> float:
+def _half_spacing(centers: Float32Array) -> float:
     """Half the median distance to the nearest other centre; 1 where that is no width (one centre, equal centres)."""
     if len(centers) < 2:
         return 1.0
@@ -262,7 +270,7 @@ def _half_spacing(centers: Floats) -> float:
     return 0.5 * spacing if spacing > 0 else 1.0
 
 
-def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:
+def _as_descriptors(values: npt.ArrayLike, name: str) -> Float32Array:
     """Check a table of descriptors and return it as contiguous float32."""
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim != 2 or 0 in array.shape:
@@ -272,10 +280,10 @@ def _as_descriptors(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
-def _distinct_rows(array: Floats, enough: int) -> Floats | None:
-    """Return the distinct rows if there are fewer than `enough`, else None; look at all rows only if need be."""
+def _distinct_rows(array: Float32Array, enough: int) -> Float32Array | None:
+    """Return the distinct rows if there are fewer than `enough`, else None; mostly the first rows tell."""
     head = np.unique(array[: 4 * enough], axis=0)
     if len(head) >= enough:
         return None
-    distinct: Floats = np.unique(array, axis=0)
+    distinct: Float32Array = np.unique(array, axis=0)
     return distinct if len(distinct) < enough else None

@@ -9,27 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from pose.arguments import check_count
-from pose.descriptor.compiled import smooth_closed, walk
-from pose.silhouette.gaussian_background import as_mask
+from pose.descriptor.compiled_contours import smooth_closed, walk
+from pose.silhouette.masks import as_mask
+from pose.types import BoolArray, FloatArray, Image, Int32Array, Mask
 
-Points = npt.NDArray[np.float64]
-Chain = npt.NDArray[np.int32]
-Components = Literal["largest", "all"]
+ComponentChoice = Literal["largest", "all"]
+"""Which components of a mask give points."""
 
 MIN_COMPONENT = 0.01
-"""With ``components="all"``, a component enclosing less than this share of the largest one's area is a speck."""
+"""Share of the largest component's enclosed area: with ``components="all"`` a smaller component is a speck."""
 MIN_HOLE = 0.002
-"""A hole enclosing less than this share of its component's area is a speck."""
+"""Share of the area that a component encloses: a smaller hole in it is a speck."""
 SMOOTHING_PASSES = 2
 """Passes of the binomial filter (1, 2, 1)/4 along each contour; together they reach two pixels to either side."""
 MIN_SMOOTHED = 8
-"""Contours of fewer pixels are not smoothed: the filter would shrink them to a dot."""
+"""Pixels: shorter contours are not smoothed, since the filter would shrink them to a dot."""
 MIN_IMAGE_EDGE = 0.025
-"""An image edge shorter than this share of the longest contour is a speck."""
+"""Share of the longest contour's length: a shorter image edge is a speck."""
 IMAGE_EDGE_MARGIN = 5
-"""Pixels from the contour within which an image edge is taken for the contour itself."""
+"""Pixels: an image edge nearer to the contour is taken for the contour itself."""
 CANNY_BLUR, CANNY_LOW, CANNY_HIGH = 1.4, 50.0, 150.0
-"""Standard deviation of the blur, pixels, and thresholds of the gradient of 8-bit grey levels."""
+"""Of Canny's detector: standard deviation of the blur in pixels, thresholds of the gradient of 8-bit grey levels."""
 
 
 class EmptySilhouetteError(ValueError):
@@ -48,17 +48,17 @@ class EdgePoints(NamedTuple):
         the image.
     """
 
-    points: Points
-    tangents: Points
+    points: FloatArray
+    tangents: FloatArray
 
 
 def sample_edges(
     mask: npt.ArrayLike,
     n_points: int = 400,
-    components: Components = "largest",
+    components: ComponentChoice = "largest",
     edges: Literal["silhouette", "silhouette+image"] = "silhouette",
     image: npt.ArrayLike | None = None,
-) -> Points:
+) -> FloatArray:
     """Sample points on the outer and inner contours of a silhouette, evenly along their total length.
 
     Parameters
@@ -89,18 +89,18 @@ def sample_edges(
 
     Notes
     -----
-    A contour is the closed chain of the foreground pixels along an edge, through their centres (holes likewise: the
-    chain lies on the foreground around the hole). Contours of at least 8 pixels are smoothed by a binomial filter
-    reaching 2 pixels to either side, which takes out the staircase that would lengthen slanted edges by up to 8 %; the
-    points then lie at equal steps along the polylines, all contours laid end to end, so that each gets its share of the
-    points by length and no contour needs as many pixels as it gets points.
+    A contour is the closed chain of the foreground pixels along an edge, through their centres. Around a hole, too, the
+    chain lies on the foreground. Contours of at least 8 pixels are smoothed by a binomial filter that reaches 2 pixels
+    to either side: the pixels' staircase would lengthen slanted edges by up to 8 %. All contours are laid end to end,
+    and the points lie at equal steps along them, so each contour gets points by its length. A contour may get more
+    points than it has pixels.
 
     Specks left out: holes that enclose less than 0.2 % of the area enclosed by their component; with ``"all"``
     components that enclose less than 1 % of the area of the largest; image edges shorter than 2.5 % of the longest
     contour.
 
     Image edges are Canny's (blur 1.4 pixels, thresholds 50 and 150), at least 5 pixels inside the contours. A line is
-    walked there and back at twice the step, so that it gets points by its length as a contour does.
+    walked there and back at twice the step, so that it too gets points by its length.
 
     What each kind of mask gives; the result depends on the values only:
 
@@ -132,7 +132,7 @@ def sample_edges(
 def trace_edges(
     mask: npt.ArrayLike,
     n_points: int = 400,
-    components: Components = "largest",
+    components: ComponentChoice = "largest",
     edges: Literal["silhouette", "silhouette+image"] = "silhouette",
     image: npt.ArrayLike | None = None,
 ) -> EdgePoints:
@@ -165,7 +165,7 @@ def trace_edges(
     return EdgePoints(*walk(np.concatenate(lines), starts, np.array(weights), n_points))
 
 
-def split_components(mask: npt.ArrayLike) -> list[npt.NDArray[np.bool_]]:
+def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
     """One mask for each component that is no speck, largest first: several people in one picture, one by one.
 
     Parameters
@@ -189,10 +189,10 @@ def split_components(mask: npt.ArrayLike) -> list[npt.NDArray[np.bool_]]:
     return [labels == labels[chain[0, 1], chain[0, 0]] for chain in outer]
 
 
-def edge_points(
-    shape: object, n_points: int = 400, components: Components = "largest"
-) -> tuple[npt.ArrayLike, Points | None]:
-    """Points of whatever describes a shape, and tangents where there are any.
+def points_of_shape(
+    shape: object, n_points: int = 400, components: ComponentChoice = "largest"
+) -> tuple[npt.ArrayLike, FloatArray | None]:
+    """Points of a shape, sampled if it is a mask, and their tangents where there are any.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def edge_points(
     return trace_edges(array, n_points, components)
 
 
-def _figures(foreground: npt.NDArray[np.uint8], components: str) -> tuple[list[Chain], dict[int, list[int]]]:
+def _figures(foreground: Mask, components: str) -> tuple[list[Int32Array], dict[int, list[int]]]:
     """All contours, and which of them are the outer ones asked for: outer -> its holes without specks."""
     if components not in ("largest", "all"):
         raise ValueError(f'components must be "largest" or "all", got {components!r}')
@@ -236,7 +236,7 @@ def _figures(foreground: npt.NDArray[np.uint8], components: str) -> tuple[list[C
     return chains, figures
 
 
-def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> Image:
     """Check the picture that belongs to a mask and return its grey levels."""
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
@@ -248,7 +248,7 @@ def _as_grey(image: npt.ArrayLike, size: tuple[int, ...]) -> npt.NDArray[np.uint
     return np.asarray(cv2.cvtColor(array, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
-def _image_edges(grey: npt.NDArray[np.uint8], contours: list[Chain]) -> list[Chain]:
+def _image_edges(grey: Image, contours: list[Int32Array]) -> list[Int32Array]:
     """Canny edges inside closed contours, as chains walked there and back, without specks."""
     inside = np.zeros_like(grey)
     cv2.drawContours(inside, contours, -1, 255, cv2.FILLED)

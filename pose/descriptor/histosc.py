@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from pose.descriptor.codebook import ASSIGNMENTS, BATCH_SIZE, Codebook
-from pose.descriptor.edge_points import Components, edge_points
-from pose.descriptor.shape_context import PointSet, shape_context
+from pose.descriptor.edge_points import ComponentChoice, points_of_shape
+from pose.descriptor.shape_context import shape_context
+from pose.types import Float32Array, FloatArray, ShapeLike
 
-Image = PointSet
-Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Rows = Float32Array | FloatArray
+"""What is made of one image: its shape contexts, or its histogram."""
 
 
 class HistoSC(TransformerMixin, BaseEstimator):
@@ -41,8 +42,8 @@ class HistoSC(TransformerMixin, BaseEstimator):
         ``"hard"``: each shape context counts for its nearest word. ``"soft"``: it is shared out among the words near
         it, see :class:`pose.Codebook`.
     hellinger
-        Take the square root of every entry of a histogram. The Euclidean distance of two such rows is sqrt(2) times the
-        Hellinger distance of the histograms: words that occur often no longer outweigh the others.
+        Take the square root of every entry of a histogram, so that frequent words no longer outweigh the others. The
+        Euclidean distance of two such rows is sqrt(2) times the Hellinger distance of the histograms.
     random_state
         Seed of k-means.
     n_jobs
@@ -63,9 +64,9 @@ class HistoSC(TransformerMixin, BaseEstimator):
     is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
     are Euclidean. `fit` uses every point of every image it is given.
 
-    Position and size of a silhouette of 180 pixels and more move less than 0.2 of its histogram (400 points, 100 words;
-    0.05 typically): what is left is how pixels fall on an edge. Rotation matters unless ``rotation="tangent"``, a
-    mirror always.
+    Moving or scaling a silhouette of 180 pixels and more changes less than 0.2 of its histogram (400 points, 100 words;
+    0.05 typically), since its pixels then fall differently on its edge. Rotation matters unless
+    ``rotation="tangent"``, a mirror always.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         n_jobs: int | None = 1,
         rotation: str = "absolute",
         binning: str = "hard",
-        components: Components = "largest",
+        components: ComponentChoice = "largest",
         assignment: str = "hard",
         hellinger: bool = False,
     ) -> None:
@@ -131,7 +132,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         histosc.codebook_ = codebook
         return histosc
 
-    def describe(self, image: Image) -> npt.NDArray[np.float32]:
+    def describe(self, image: ShapeLike) -> Float32Array:
         """Shape contexts of one image, as fractions: (n, n_angular * n_radial) float32, one row for each edge point.
 
         Raises
@@ -141,7 +142,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         ValueError
             If it is neither a mask nor a point set.
         """
-        points, tangents = edge_points(image, self.n_points, self.components)
+        points, tangents = points_of_shape(image, self.n_points, self.components)
         counts = shape_context(
             points,
             self.n_angular,
@@ -156,7 +157,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         counts /= np.float32(max(len(counts) - 1, 1))
         return counts
 
-    def histogram(self, image: Image) -> npt.NDArray[np.float64]:
+    def histogram(self, image: ShapeLike) -> FloatArray:
         """Histogram of one image: (n_words_,) float64, sums to 1 (its squares, with `hellinger`).
 
         Raises as :meth:`describe` does.
@@ -166,7 +167,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         counted = self.codebook_.histogram(self.describe(image), self.assignment)
         return np.sqrt(counted) if self.hellinger else counted
 
-    def _each(self, function: Callable[[Image], Floats], images: Iterable[Image]) -> Iterator[Floats]:
+    def _each(self, function: Callable[[ShapeLike], Rows], images: Iterable[ShapeLike]) -> Iterator[Rows]:
         """Apply a function to the images in order, `n_jobs` at a time, and say which image it failed on."""
         if isinstance(images, np.ndarray) and images.ndim != 3:
             raise ValueError(
@@ -174,7 +175,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
             )
         n_jobs = effective_n_jobs(self.n_jobs)
 
-        def checked(index: int, image: Image) -> Floats:
+        def checked(index: int, image: ShapeLike) -> Rows:
             try:
                 return function(image)
             except ValueError as error:
@@ -185,15 +186,15 @@ class HistoSC(TransformerMixin, BaseEstimator):
                 yield checked(index, image)
             return
         with ThreadPoolExecutor(n_jobs) as pool:
-            waiting: deque[Future[Floats]] = deque()
+            waiting: deque[Future[Rows]] = deque()
             for index, image in enumerate(images):
                 waiting.append(pool.submit(checked, index, image))
-                if len(waiting) > 2 * n_jobs:  # a bound, so that an iterator over a video is not read ahead
+                if len(waiting) > 2 * n_jobs:  # a limit, so that a video is not read far ahead
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
 
-    def fit(self, images: Iterable[Image], y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, images: Iterable[ShapeLike], y: object = None) -> Self:  # noqa: ARG002
         """Build the vocabulary from every shape context of every image.
 
         Parameters
@@ -211,11 +212,11 @@ class HistoSC(TransformerMixin, BaseEstimator):
         if not described:
             raise ValueError("no images: HistoSC.fit needs at least one silhouette")
         descriptors = np.concatenate(described)
-        del described  # at full size this is a third of a gigabyte, twice
+        del described  # a second copy, a third of a gigabyte at full size
         self.codebook_ = Codebook(self.n_words, self.random_state).fit(descriptors)
         return self
 
-    def partial_fit(self, images: Iterable[Image], y: object = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, images: Iterable[ShapeLike], y: object = None) -> Self:  # noqa: ARG002
         """Go on building the vocabulary from more images, for long videos.
 
         Parameters
@@ -235,7 +236,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         """
         self._check_assignment()
         codebook = self.codebook_ if hasattr(self, "codebook_") else Codebook(self.n_words, self.random_state)
-        batch: list[Floats] = []
+        batch: list[Rows] = []
         n_images = 0
         for described in self._each(self.describe, images):
             batch.append(described)
@@ -251,15 +252,15 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return self
 
     def _check_assignment(self) -> None:
-        if self.assignment not in ASSIGNMENTS:  # known here, found only by transform
+        if self.assignment not in ASSIGNMENTS:  # told before the words are learnt, not after
             raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {self.assignment!r}")
 
-    def fit_transform(self, images: Iterable[Image], y: object = None) -> npt.NDArray[np.float64]:
+    def fit_transform(self, images: Iterable[ShapeLike], y: object = None) -> FloatArray:
         """Fit, then transform the same images; an iterator is read once. Parameters and errors as for :meth:`fit`."""
         kept = list(images)
         return self.fit(kept, y).transform(kept)
 
-    def transform(self, images: Iterable[Image]) -> npt.NDArray[np.float64]:
+    def transform(self, images: Iterable[ShapeLike]) -> FloatArray:
         """Histograms of images, one image in memory at a time when `images` is an iterator.
 
         Parameters

@@ -15,11 +15,10 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from scipy.optimize import linear_sum_assignment
 
-from pose.descriptor.compiled import chi_square
-from pose.descriptor.edge_points import edge_points
-from pose.descriptor.shape_context import PointSet, ShapeContext, as_points
-
-Floats = npt.NDArray[np.float64]
+from pose.descriptor.compiled_costs import chi_square
+from pose.descriptor.edge_points import points_of_shape
+from pose.descriptor.shape_context import ShapeContext, as_points
+from pose.types import Float32Array, FloatArray, ShapeLike
 
 
 class Match(NamedTuple):
@@ -38,7 +37,7 @@ class Match(NamedTuple):
     second: npt.NDArray[np.intp]
 
 
-def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     """Cost of matching each shape context of one set with each of another.
 
     Parameters
@@ -84,7 +83,7 @@ def match_shape_contexts(first: npt.ArrayLike, second: npt.ArrayLike) -> Match:
 
 
 def shape_context_distance(
-    first: PointSet, second: PointSet, n_points: int = 100, context: ShapeContext | None = None
+    first: ShapeLike, second: ShapeLike, n_points: int = 100, context: ShapeContext | None = None
 ) -> float:
     """Distance of two shapes: the mean chi-square cost of their best one-to-one match.
 
@@ -100,9 +99,9 @@ def shape_context_distance(
 
     Returns
     -------
-    float, 0 to 1; symmetric; 0 for the same shape, no metric (the triangle inequality may fail). Of silhouettes of 180
-    pixels and more, position and size change it by less than 0.1, or 0.05 with ``binning="soft"``: what is left is how
-    pixels fall on an edge.
+    float, 0 to 1; symmetric; 0 for the same shape. It is no metric: the triangle inequality may fail. Moving or scaling
+    silhouettes of 180 pixels and more changes it by less than 0.1, with ``binning="soft"`` by less than 0.05, since
+    their pixels then fall differently on their edges.
 
     Raises
     ------
@@ -116,18 +115,18 @@ def shape_context_distance(
     0.0
     """
     context = context or ShapeContext()
-    one, other = (_fractions(_describe(shape, n_points, context), "shape") for shape in (first, second))
+    one, other = (_fractions(_contexts_of(shape, n_points, context), "shape") for shape in (first, second))
     return _assign(_costs(one, other)).distance
 
 
 def shape_context_distances(
-    shapes: Sequence[PointSet],
-    references: Sequence[PointSet] | None = None,
+    shapes: Sequence[ShapeLike],
+    references: Sequence[ShapeLike] | None = None,
     n_points: int = 100,
     context: ShapeContext | None = None,
     flips: bool = False,
     n_jobs: int | None = 1,
-) -> Floats:
+) -> FloatArray:
     """Distances of every shape to every reference, for retrieval and nearest-neighbour classification.
 
     Parameters
@@ -137,8 +136,8 @@ def shape_context_distances(
     n_points, context
         As for :func:`shape_context_distance`.
     flips
-        Take the least of three distances: of the shape as it is, mirrored left to right, and upside down. Among
-        themselves, the earlier shape of each pair is mirrored.
+        Take the least of three distances: of the shape as it is, mirrored left to right, and mirrored upside down.
+        Without references the earlier shape of each pair is mirrored.
     n_jobs
         Threads, -1 for all processors; the result does not depend on it.
 
@@ -153,17 +152,19 @@ def shape_context_distances(
     """
     context = context or ShapeContext()
     turned = [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)] if flips else [(1.0, 1.0)]
-    described = [[_described(shapes, k, n_points, context, flip) for flip in turned] for k in range(len(shapes))]
+    described = [
+        [_context_fractions(shapes, k, n_points, context, flip) for flip in turned] for k in range(len(shapes))
+    ]
     among = references is None
     others = (
         [versions[0] for versions in described]
         if references is None
-        else [_described(references, k, n_points, context) for k in range(len(references))]
+        else [_context_fractions(references, k, n_points, context) for k in range(len(references))]
     )
     distances = np.zeros((len(described), len(others)))
 
     def fill(row: int) -> None:
-        # Half of the table is enough: mirroring both shapes changes nothing but where pairs lie within their sectors.
+        # Half of the table is enough: a mirrored pair of shapes has the same distance.
         for column in range(row + 1 if among else 0, len(others)):
             distances[row, column] = min(
                 _assign(_costs(version, others[column])).distance for version in described[row]
@@ -174,28 +175,32 @@ def shape_context_distances(
     return distances + distances.T if among else distances
 
 
-def _described(
-    shapes: Sequence[PointSet], index: int, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
-) -> Floats:
+def _context_fractions(
+    shapes: Sequence[ShapeLike],
+    index: int,
+    n_points: int,
+    context: ShapeContext,
+    flip: tuple[float, float] = (1.0, 1.0),
+) -> FloatArray:
     try:
-        return _fractions(_describe(shapes[index], n_points, context, flip), "shape")
+        return _fractions(_contexts_of(shapes[index], n_points, context, flip), "shape")
     except ValueError as error:
         raise type(error)(f"shape {index}: {error}") from None
 
 
-def _describe(
-    shape: PointSet, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
-) -> npt.NDArray[np.float32]:
+def _contexts_of(
+    shape: ShapeLike, n_points: int, context: ShapeContext, flip: tuple[float, float] = (1.0, 1.0)
+) -> Float32Array:
     """Shape contexts (n, d) of a shape, mirrored along either axis where its factor is -1."""
-    points, tangents = edge_points(shape, n_points)
+    points, tangents = points_of_shape(shape, n_points)
     points = as_points(points) * flip
     if tangents is not None:
-        # A mirror also turns the walk round, so that the inside stays on the left.
+        # A mirror also reverses the direction of the edge, so that the inside stays on the left.
         tangents = np.asarray(tangents) * flip * (flip[0] * flip[1])
     return context.describe(points, tangents)
 
 
-def _fractions(values: npt.ArrayLike, name: str) -> Floats:
+def _fractions(values: npt.ArrayLike, name: str) -> FloatArray:
     """Check shape contexts and scale each row to sum to 1; a row without counts stays 0."""
     array = np.array(values, dtype=np.float64, order="C")
     if array.ndim != 2 or 0 in array.shape:
@@ -207,11 +212,11 @@ def _fractions(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
-def _costs(first: Floats, second: Floats) -> Floats:
-    costs: Floats = chi_square(first, np.ascontiguousarray(second.T))
+def _costs(first: FloatArray, second: FloatArray) -> FloatArray:
+    costs: FloatArray = chi_square(first, np.ascontiguousarray(second.T))
     return costs
 
 
-def _assign(costs: Floats) -> Match:
+def _assign(costs: FloatArray) -> Match:
     rows, columns = linear_sum_assignment(costs)
     return Match(float(costs[rows, columns].mean()), rows, columns)

@@ -19,17 +19,20 @@ from matplotlib.ticker import MaxNLocator
 from pose.descriptor.edge_points import trace_edges
 from pose.descriptor.histosc import HistoSC
 from pose.descriptor.shape_context import radial_edges
-from pose.silhouette.gaussian_background import as_mask
-
-Floats = npt.NDArray[np.float64]
+from pose.silhouette.masks import as_mask
+from pose.types import BoolArray, Float32Array, FloatArray, Int32Array
 
 INK = "#303030"
+"""Colour of text and edge points."""
 ACCENT = "#C8340C"
+"""Colour of the point whose shape context is shown."""
 _BODY = ListedColormap(["#FFFFFF00", "#DCDCDC"])
 _HEAT = ListedColormap(colormaps["YlOrRd"](np.linspace(0.15, 1.0, 256)))
 _EMPTY_BIN = (0.95, 0.95, 0.95, 1.0)
-_MARGIN = 0.10  # of the silhouette's height, around it
-_RIM = 0.35  # rings beyond the outermost one, where the wheel's labels stand
+_MARGIN = 0.10
+"""Share of the silhouette's height that is left free around it."""
+_RIM = 0.35
+"""Width, in rings, of the rim outside the outermost ring, where the wheel's labels stand."""
 
 
 def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, float] | None = None) -> Figure:
@@ -77,18 +80,18 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
     return figure
 
 
-def _turn(tangent: Floats) -> float:
+def _turn(tangent: FloatArray) -> float:
     """Where the shape context's 0 degrees point, radians clockwise from upwards: to the left of a tangent (2,)."""
     return float(np.arctan2(tangent[1], tangent[0]))
 
 
-def _choose(points: Floats, contexts: npt.NDArray[np.float32], at: tuple[float, float] | None) -> int:
+def _choose(points: FloatArray, contexts: Float32Array, at: tuple[float, float] | None) -> int:
     if at is None:
         return int(np.count_nonzero(contexts, axis=1).argmax())
     return int(np.hypot(*(points - np.array(at)).T).argmin())
 
 
-def _word_colours(centers: npt.NDArray[np.float32], words: npt.NDArray[np.int32]) -> dict[int, tuple[float, ...]]:
+def _word_colours(centers: Float32Array, words: Int32Array) -> dict[int, tuple[float, ...]]:
     """A colour for each word that occurs: neighbours on the colour circle see similar surroundings."""
     used = np.unique(words)
     spread = centers[used] - centers[used].mean(axis=0, dtype=np.float64)
@@ -101,7 +104,7 @@ def _word_colours(centers: npt.NDArray[np.float32], words: npt.NDArray[np.int32]
     }
 
 
-def _silhouette(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, title: str) -> None:
+def _silhouette(axes: Axes, foreground: BoolArray, points: FloatArray, title: str) -> None:
     """Set up a panel: the mask in grey, around the figure that the points are on."""
     axes.imshow(foreground, cmap=_BODY, vmin=0, vmax=1, interpolation="nearest")
     low, high = points.min(axis=0), points.max(axis=0)
@@ -113,7 +116,7 @@ def _silhouette(axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, t
 
 
 def _draw_points(
-    axes: Axes, foreground: npt.NDArray[np.bool_], points: Floats, chosen: int, histosc: HistoSC, turned: float
+    axes: Axes, foreground: BoolArray, points: FloatArray, chosen: int, histosc: HistoSC, turned: float
 ) -> None:
     """Draw the edge points, and the bins around the chosen one."""
     _silhouette(axes, foreground, points, f"{len(points)} edge points")
@@ -132,9 +135,7 @@ def _draw_points(
     axes.scatter(points[chosen, 0], points[chosen, 1], s=46, color=ACCENT, edgecolors="white", zorder=3)
 
 
-def _draw_wheel(
-    figure: Figure, axes: PolarAxes, counts: npt.NDArray[np.float32], histosc: HistoSC, turned: float
-) -> None:
+def _draw_wheel(figure: Figure, axes: PolarAxes, counts: Float32Array, histosc: HistoSC, turned: float) -> None:
     """Draw one shape context: upward is up, clockwise as in the image, rings equally wide as their logarithms are."""
     axes.set_theta_zero_location("N", offset=-np.degrees(turned))
     axes.set_theta_direction(-1)
@@ -170,16 +171,16 @@ def _draw_wheel(
 
 def _draw_words(
     axes: Axes,
-    foreground: npt.NDArray[np.bool_],
-    points: Floats,
-    words: npt.NDArray[np.int32],
+    foreground: BoolArray,
+    points: FloatArray,
+    words: Int32Array,
     colours: dict[int, tuple[float, ...]],
 ) -> None:
     _silhouette(axes, foreground, points, "the word of each point")
     axes.scatter(points[:, 0], points[:, 1], s=20, color=[colours[int(word)] for word in words], linewidths=0)
 
 
-def _draw_histogram(axes: Axes, histogram: Floats, colours: dict[int, tuple[float, ...]]) -> None:
+def _draw_histogram(axes: Axes, histogram: FloatArray, colours: dict[int, tuple[float, ...]]) -> None:
     """Draw the share of each word; one that no point has nearest stays grey."""
     bars = [colours.get(word, (0.7, 0.7, 0.7)) for word in range(len(histogram))]
     axes.bar(np.arange(len(histogram)), histogram, width=0.9, color=bars)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.series.pose_series import PoseSeries
+from pose.types import FloatArray
 
 #: What is written into files.
 MEANING = {
@@ -40,7 +40,7 @@ def to_native(series: PoseSeries) -> PoseSeries:
     return _turned(series, _TURNS[NATIVE[series.axes]].T, NATIVE[series.axes])
 
 
-def _turned(series: PoseSeries, turn: NDArray[np.float64], axes: str) -> PoseSeries:
+def _turned(series: PoseSeries, turn: FloatArray, axes: str) -> PoseSeries:
     # Every turn exchanges axes only, so that standard deviations go with them, without their signs.
     order = np.abs(turn).argmax(axis=1)
     signs = turn.sum(axis=1)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.export.record import UNIT, Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
 from pose.series.pose_series import PoseSeries
+from pose.types import FloatArray, IntArray
 
 # ezc3d and the release's readers, which bring OpenCV and FFmpeg, are imported in the functions that need them.
 _MOST_FRAMES = 65_535  # what its header can count, and ezc3d reads
@@ -49,7 +49,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     """
     import ezc3d
 
-    from pose.humaneva.c3d import write_whole
+    from pose.humaneva.files.c3d import write_whole
 
     where = Path(path) if name is None else Path(path).with_name(name)
     rate = regular_rate(where, series) if rate is None else rate
@@ -81,7 +81,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     write_whole(file, Path(path))
 
 
-def _channels(series: PoseSeries) -> dict[str, NDArray[np.float64]]:
+def _channels(series: PoseSeries) -> dict[str, FloatArray]:
     """Analog channels by label; -1 where nobody was found."""
     channels = {}
     if series.std is not None:
@@ -117,7 +117,7 @@ def read_c3d(path: str | Path) -> PoseSeries:
     """
     import ezc3d
 
-    from pose.humaneva.c3d import read_c3d as read_points
+    from pose.humaneva.files.c3d import read_c3d as read_points
 
     path = Path(path)
     checked = read_points(path)  # ezc3d reads beyond the end of a truncated file, our reader refuses it
@@ -148,8 +148,8 @@ def read_c3d(path: str | Path) -> PoseSeries:
 
 
 def _read_channels(
-    path: Path, channels: dict[str, NDArray[np.float64]], record: Record, positions: NDArray[np.float64]
-) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    path: Path, channels: dict[str, FloatArray], record: Record, positions: FloatArray
+) -> tuple[FloatArray | None, IntArray | None]:
     wanted = [label for three in _std_labels(record.skeleton.names) for label in three]
     missing = [label for label in wanted if label not in channels]
     std = None

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.export.record import Record, as_record, checked_series, known_skeleton, parse_json, record_of
 from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
+from pose.types import FloatArray, IntArray
 
 _KEYS = ("frame", "time_s", "joint")
 _POSITION = ("x_mm", "y_mm", "z_mm")
@@ -264,7 +265,7 @@ def _as_series(path: Path, record: Record, table: dict[str, NDArray[Any]]) -> Po
     order = np.argsort(place)
     shape = (len(frames), len(names))
 
-    def of_joints(columns: tuple[str, ...]) -> NDArray[np.float64]:
+    def of_joints(columns: tuple[str, ...]) -> FloatArray:
         return np.stack([table[column][order].reshape(shape) for column in columns], axis=-1)
 
     def of_frames(column: str) -> NDArray[Any]:
@@ -285,7 +286,7 @@ def _as_series(path: Path, record: Record, table: dict[str, NDArray[Any]]) -> Po
     )
 
 
-def _indices(path: Path, joints: NDArray[np.str_], names: NDArray[np.str_]) -> NDArray[np.int64]:
+def _indices(path: Path, joints: NDArray[np.str_], names: NDArray[np.str_]) -> IntArray:
     known = np.sort(names)
     place = np.minimum(np.searchsorted(known, joints), len(known) - 1)
     wrong = np.flatnonzero(known[place] != joints)

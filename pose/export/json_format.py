@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.export.record import Record, as_record, checked_series, parse_json, record_of
 from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
+from pose.types import FloatArray
 
 _DECIMALS = 3  # a micrometre
 _LARGEST = 2**53  # a frame or time: all whole numbers up to here are floats, too
@@ -31,7 +31,7 @@ def write_json(path: str | Path, series: PoseSeries) -> None:
 
 
 def _frame(series: PoseSeries, row: int) -> dict[str, Any]:
-    def vectors(values: NDArray[np.float64]) -> list[list[float]] | None:
+    def vectors(values: FloatArray) -> list[list[float]] | None:
         rounded: list[list[float]] = (np.round(values[row], _DECIMALS) + 0.0).tolist()  # no -0
         return rounded if series.found[row] else None
 
@@ -81,7 +81,7 @@ def read_json(path: str | Path) -> PoseSeries:
     )
 
 
-_Row = tuple[int, float, NDArray[np.float64], NDArray[np.float64], int]
+_Row = tuple[int, float, FloatArray, FloatArray, int]
 
 
 def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
@@ -104,7 +104,7 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     return frame, float(time), vectors[0], vectors[1], flags
 
 
-def _vectors(where: str, key: str, value: object, n_joints: int) -> NDArray[np.float64]:
+def _vectors(where: str, key: str, value: object, n_joints: int) -> FloatArray:
     if value is None:
         return np.full((n_joints, 3), np.nan)
     try:

@@ -14,6 +14,7 @@ from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
 from pose.export.axes import MEANING
 from pose.series.pose_series import PoseSeries
+from pose.types import BoolArray, IntArray
 
 FORMAT = "pose-series"
 VERSION = 1
@@ -233,7 +234,7 @@ def _is_of_kind(name: str, array: object) -> bool:
     return array.dtype.kind in "iu" and bool((array <= np.iinfo(np.int64).max).all())
 
 
-def _first(frame: NDArray[np.int64], wrong: NDArray[np.bool_], what: str) -> str:
+def _first(frame: IntArray, wrong: BoolArray, what: str) -> str:
     rows = np.flatnonzero(wrong)
     if not len(rows):
         return ""

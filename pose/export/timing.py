@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.series.pose_series import PoseSeries, Quality
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 _MICROSECOND = 2e-6  # s: what CSV and TRC round to, at both ends of an interval
 _TICK = 1e-3  # s: containers such as Matroska round times to milliseconds, both of an interval's ends

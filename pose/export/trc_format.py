@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.errors import DataError
 from pose.export.record import Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
 from pose.series.pose_series import PoseSeries
+from pose.types import FloatArray, IntArray
 
 _KEYS = "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames".split()
 _MM_IN = {"mm": 1.0, "m": 1000.0}
@@ -130,9 +130,7 @@ def _record(path: Path, line: str, names: list[str]) -> Record:
     return Record(known_skeleton(path, names), "world-y-up")
 
 
-def _rows(
-    path: Path, lines: list[str], names: list[str]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _rows(path: Path, lines: list[str], names: list[str]) -> tuple[IntArray, FloatArray, FloatArray]:
     width = 2 + 3 * len(names)
     columns = ["Frame#", "Time", *(f"{axis} of {name}" for name in names for axis in "XYZ")]
     frames, numbers = [], []

@@ -1,9 +1,10 @@
 """The HumanEva-I release: calibration, clocks, motion capture and frames."""
 
 from pose.humaneva.frames import Frame, FrameArrays
+from pose.humaneva.labels import LabelledFrames, Labels
 from pose.humaneva.release import HumanEva
-from pose.humaneva.sequence import LabelledFrames, Labels, Sequence
 from pose.humaneva.splits import SCHEMES
 from pose.humaneva.subject import Subject
+from pose.humaneva.trial import Sequence
 
 __all__ = ["SCHEMES", "Frame", "FrameArrays", "HumanEva", "LabelledFrames", "Labels", "Sequence", "Subject"]

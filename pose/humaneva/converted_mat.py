@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
+from pose.humaneva.files.mat import load_mat
 from pose.humaneva.folders import MOTION, SUBJECT, entries
-from pose.humaneva.matlab_file import load_mat
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions
-from pose.humaneva.sequence import PELVIS_TO_HEAD
-
-FloatArray = NDArray[np.float64]
+from pose.humaneva.trial import PELVIS_TO_HEAD
+from pose.types import BoolArray, FloatArray, IntArray
 
 _N_JOINTS = len(HUMANEVA_15)
 _LAYOUT = "expected converted_15j/Train/S1/Walking_1.mat and its like"
@@ -50,11 +48,11 @@ class ConvertedTrial:
     pixels: FloatArray
 
     @property
-    def valid(self) -> NDArray[np.bool_]:
+    def valid(self) -> BoolArray:
         """Whether every joint is known, (T,)."""
         return np.asarray(np.isfinite(self.joints).all(axis=(1, 2)))
 
-    def numbers(self, table: Partitions) -> NDArray[np.int64]:
+    def numbers(self, table: Partitions) -> IntArray:
         """The toolkit frame of every row, (T,), of the table that the conversion was made by.
 
         Raises

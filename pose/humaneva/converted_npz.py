@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva.folders import SUBJECT
 from pose.humaneva.partitions import PARTITION_NAMES
-from pose.humaneva.sequence import PELVIS_TO_HEAD
-
-FloatArray = NDArray[np.float64]
+from pose.humaneva.trial import PELVIS_TO_HEAD
+from pose.types import FloatArray, IntArray
 
 MM_PER_METRE = 1000.0
 
@@ -84,7 +83,7 @@ def read_chunks_2d(path: str | Path, *, allow_pickle: bool = False) -> list[Chun
     return _chunks(path, _read_pickled(path, "positions_2d", allow_pickle), _joints_2d)
 
 
-def chunk_numbers(numbers: ArrayLike, valid: ArrayLike) -> dict[int, NDArray[np.int64]]:
+def chunk_numbers(numbers: ArrayLike, valid: ArrayLike) -> dict[int, IntArray]:
     """The toolkit frames of every chunk that the conversion makes of a partition.
 
     Parameters

@@ -18,10 +18,6 @@ PARTS = ("Image_Data", "Mocap_Data", "Sync_Data", "Calibration_Data")
 _OF_THE_RELEASE = re.compile(rf"^(S\d+|{'|'.join(PARTS)}|Background|.*\.(avi|ofs|cal|c3d|mat|mp)|.*\))$", re.IGNORECASE)
 
 
-class MissingFile(DataError):
-    """A file or folder is not there: a part of the release may still serve without it."""
-
-
 def entries(folder: Path) -> dict[str, Path]:
     """A folder's content by lower-case name, as copies of the release differ in case; nothing where there is none.
 

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-from pose.errors import DataError
-from pose.humaneva.folders import MissingFile
-from pose.humaneva.sequence import BoolArray, FloatArray, IntArray, Labels, Sequence
-from pose.video.reader import Image
+from pose.errors import DataError, MissingFile
+from pose.humaneva.labels import Labels
+from pose.humaneva.trial import Sequence
+from pose.types import BoolArray, FloatArray, Image, IntArray
 
 _RATE_TOLERANCE = 0.01
-_CENTRE_TOLERANCE = 0.25  # of the picture's width or height, between its centre and the principal point
 _REPEATS_TOLERANCE = 0.01  # of the frames
 
 
@@ -277,8 +276,7 @@ def _check_video(sequence: Sequence, camera: str, calibration: Camera | None) ->
         )
     if calibration is None:
         return
-    size = np.array([info.width, info.height])
-    if (np.abs(calibration.matrix[:2, 2] - size / 2) > _CENTRE_TOLERANCE * size).any():
+    if not calibration.fits(info.width, info.height):
         cx, cy = calibration.matrix[:2, 2]
         warnings.warn(
             f"{path}: the picture is {info.width} x {info.height} pixels, which does not fit the calibration of "

@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pose.body.skeleton import joints_15_from_20
 from pose.errors import DataError
-from pose.humaneva.mocap import MarkerTracks
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from pose.humaneva.files.marker_tracks import MarkerTracks
+from pose.types import BoolArray, FloatArray, IntArray
 
 HEAD_LENGTH = 316.103  # mm, the toolkit's constant
 MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
@@ -70,8 +67,8 @@ def torso_radius(static: MarkerTracks) -> float:
 class _Instants:
     """Mocap positions p, 1-based and real, as two neighbouring 0-based rows and a weight."""
 
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
+    lower: IntArray
+    upper: IntArray
     weight: FloatArray
     inside: BoolArray
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pose.errors import DataError
 from pose.humaneva.folders import SUBJECT, entries
-from pose.humaneva.text import read_text
+from pose.text_files import read_text
 
 #: Inclusive, 1-based toolkit frames by partition.
 Ranges = Mapping[str, tuple[int, int]]

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-from pose.errors import DataError
-from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, MissingFile, entries, find_root
+from pose.errors import DataError, MissingFile
+from pose.humaneva.clock import CAMERA_ORDER
+from pose.humaneva.folders import MOTION, RECORDING, SUBJECT, entries, find_root
 from pose.humaneva.frames import (
     Frame,
     FrameArrays,
@@ -22,11 +23,13 @@ from pose.humaneva.frames import (
     join,
     labels_or_nothing,
 )
+from pose.humaneva.labels import Labels
+from pose.humaneva.partition_counts import PartitionCount, count_frames
 from pose.humaneva.partitions import Partitions, Ranges, read_partitions
-from pose.humaneva.sequence import VIDEO_RATE, FloatArray, Labels, Sequence
-from pose.humaneva.splits import OFFICIAL, SCHEMES, PartitionCount, count_frames, split
+from pose.humaneva.splits import OFFICIAL, SCHEMES, split
 from pose.humaneva.subject import Subject
-from pose.humaneva.sync import CAMERA_ORDER
+from pose.humaneva.trial import VIDEO_RATE, Sequence
+from pose.types import FloatArray
 
 ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box", "Combo")
 COLOUR_CAMERAS = ("C1", "C2", "C3")

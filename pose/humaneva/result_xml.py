@@ -16,12 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray, IntArray
 
 NOT_APPLICABLE = "N/A"
 
@@ -67,7 +65,7 @@ class SequenceResult:
     action: str
     trial: int
     partition: str
-    numbers: NDArray[np.int64]
+    numbers: IntArray
     joints: FloatArray
     skeleton: Skeleton = HUMANEVA_20
     errors: FloatArray = field(default_factory=lambda: np.empty(0))

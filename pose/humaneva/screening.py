@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
-
-FloatArray = NDArray[np.float64]
+from pose.types import BoolArray, FloatArray
 
 #: Largest deviation from the median length, as a share of it.
 LENGTH_TOLERANCE = 0.25
@@ -44,7 +43,7 @@ def plausible_bones(
     tolerance: float = LENGTH_TOLERANCE,
     reference: FloatArray | None = None,
     spans: Pairs = (),
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """Which bones have a length near their median.
 
     HumanEva-I's S3 Walking 1 has a wrongly placed head in most frames, which are valid by their markers. Where most
@@ -74,5 +73,5 @@ def plausible_bones(
         raise ValueError(f"expected {lengths.shape[1]} reference lengths, found the shape {expected.shape}")
     judged = np.isfinite(expected) & (expected >= 1.0)
     within = np.abs(lengths - expected) <= tolerance * expected
-    plausible: NDArray[np.bool_] = (within | ~judged) & np.isfinite(lengths)
+    plausible: BoolArray = (within | ~judged) & np.isfinite(lengths)
     return plausible

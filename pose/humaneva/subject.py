@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pose.body.cal_file import read_cal
 from pose.body.camera import Camera
-from pose.humaneva.calibration import read_cal
-from pose.humaneva.folders import MissingFile, entries
+from pose.errors import MissingFile
+from pose.humaneva.files.marker_tracks import MarkerTracks, read_markers
+from pose.humaneva.files.mp import read_measurements
+from pose.humaneva.folders import entries
 from pose.humaneva.joints import SubjectShape, torso_radius
-from pose.humaneva.measurements import read_measurements
-from pose.humaneva.mocap import MarkerTracks, read_markers
 
 
 @dataclass(frozen=True, eq=False)

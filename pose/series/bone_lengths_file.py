@@ -7,13 +7,15 @@ import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError
+from pose.types import FloatArray
 
 _COLUMNS = ["bone", "length_mm"]
-_LEAST, _MOST = 1000.0, 10000.0  # mm, of all bones together: a small child's are above, a giant's in cm or inches below
+_LEAST, _MOST = 1000.0, 10000.0
+"""Millimetres of all bones together: of any person in mm, and of nobody in cm or inches."""
 
 
 def bone_names(skeleton: Skeleton = HUMANEVA_15) -> tuple[str, ...]:
@@ -28,7 +30,7 @@ def write_bone_lengths(path: str | Path, lengths: ArrayLike, skeleton: Skeleton 
     Path(path).write_text(f"{','.join(_COLUMNS)}\n{text}", encoding="utf-8")
 
 
-def read_bone_lengths(path: str | Path, skeleton: Skeleton = HUMANEVA_15) -> NDArray[np.float64]:
+def read_bone_lengths(path: str | Path, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:
     """Read lengths (b,), mm, in the order of `skeleton.bones`; the file's order does not matter.
 
     Raises

@@ -1,4 +1,4 @@
-"""Poses over the frames of one video, with how far they can be trusted."""
+"""Poses over the frames of one video, with their standard deviations and what may be wrong with each frame."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.skeleton import Skeleton
+from pose.types import BoolArray, FloatArray, IntArray
 
 
 class Quality(IntFlag):
@@ -37,7 +37,7 @@ def quality_words(flags: int) -> tuple[str, ...]:
 
 
 def quality_of_words(words: Iterable[str]) -> Quality:
-    """`quality_words` undone.
+    """The flags that words name: the inverse of `quality_words`.
 
     Raises
     ------
@@ -77,14 +77,14 @@ class PoseSeries:
         `Quality` flags of each frame.
     """
 
-    frame: NDArray[np.int64]
-    time: NDArray[np.float64]
-    joints: NDArray[np.float64]
+    frame: IntArray
+    time: FloatArray
+    joints: FloatArray
     skeleton: Skeleton
     axes: str
     provenance: dict[str, str] = field(default_factory=dict)
-    std: NDArray[np.float64] | None = None
-    quality: NDArray[np.int64] | None = None
+    std: FloatArray | None = None
+    quality: IntArray | None = None
 
     def __post_init__(self) -> None:
         n_frames = len(self.frame)
@@ -102,6 +102,6 @@ class PoseSeries:
             raise ValueError("; ".join(faults))
 
     @property
-    def found(self) -> NDArray[np.bool_]:
+    def found(self) -> BoolArray:
         """Whether a person was found in each frame, (n,)."""
         return np.isfinite(self.joints[:, 0, 0])  # a frame has all its joints or none

@@ -7,37 +7,33 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from pose.silhouette.connected_components import Components, find_components, paint, touched
-
-Mask = npt.NDArray[np.uint8]
-EIGHT = 8
-FOUR = 4
+from pose.types import BoolArray, Mask
 
 
 @dataclass(frozen=True)
 class CleanUp:
-    """What is done to the raw foreground to make one silhouette of it. Lengths in pixels, areas in square pixels.
+    """How the raw foreground is made one silhouette. Lengths are in pixels, areas in square pixels.
 
     Attributes
     ----------
     closing, opening
-        Diameter of the disc of a morphological closing, then opening, before anything else; 0 leaves it out.
+        Diameters of the discs of a morphological closing and the opening after it, the first steps; 0 leaves one out.
     largest
         Keep only the largest 8-connected component, and what `gap` joins to it.
     gap
-        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall behind: a component of
-        at least `min_area` this near to the largest is joined to it by a closing.
+        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall. A component of at
+        least `min_area` this near to the largest is joined to it by a closing.
     min_area
-        Components smaller than this are dropped; a frame without a larger one has an empty mask.
+        Components smaller than this are dropped. A frame without a larger one has an empty mask.
     max_hole
-        Holes (4-connected) smaller than this are filled; larger ones, as between an arm on the hip and the body, stay.
+        Holes (4-connected) smaller than this are filled. Larger ones stay, as between an arm on the hip and the body.
     edge
-        Distance from the raw edge within which pixels are decided anew by the share of the person's colour in them; 0
+        Distance from the raw edge within which pixels are decided again, by the share of the person's colour in them; 0
         leaves the raw edge.
     edge_window
-        Radius of the window in which the person's colour is averaged for that.
+        Radius of the window in which the person's colour is averaged to refine the edge.
     """
 
     closing: int = 3
@@ -56,8 +52,8 @@ class CleanUp:
                 raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
 
 
-def square(radius: int) -> Mask:
-    """Return a structuring element of (2 radius + 1)^2 pixels."""
+def square_element(radius: int) -> Mask:
+    """A structuring element of (2 radius + 1)^2 pixels."""
     return np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
 
 
@@ -65,21 +61,12 @@ def _disc(diameter: int) -> Mask:
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
 
 
-def grow(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
-    """Enlarge a box by a margin, within the image."""
+def enlarged(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """A box of rows and columns with a margin around it, cut at the edge of a picture of this shape."""
     rows, columns = (
         slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
     )
     return rows, columns
-
-
-class Silhouette(NamedTuple):
-    """The person in a frame."""
-
-    mask: Mask
-    """(h, w), 0 or 255."""
-    other: float
-    """Area of the largest other silhouette, as a share of the person's before its edge was refined; 0 if alone."""
 
 
 class Tidied(NamedTuple):
@@ -105,7 +92,7 @@ def tidy(raw: Mask, clean: CleanUp) -> Tidied:
     large = found.area >= smallest
     if not large.any():
         return Tidied(result, None, 0.0)
-    # All that could be a part of the person lies in here; the closing below sees no more of the picture.
+    # Every possible part of the person lies in this box. The closing below looks at nothing else.
     extent = found.box[:, 2:] - found.box[:, :2]
     candidates = found.box[extent[:, 0] * extent[:, 1] >= smallest]
     top, left = (int(side) for side in candidates[:, :2].min(axis=0))
@@ -129,9 +116,7 @@ def tidy(raw: Mask, clean: CleanUp) -> Tidied:
     return Tidied(result, box, float(others.max() / found.area[keep].sum()) if len(others) else 0.0)
 
 
-def _largest_and_near(
-    found: Components, large: npt.NDArray[np.bool_], gap: int, region: tuple[int, int, int, int]
-) -> npt.NDArray[np.bool_]:
+def _largest_and_near(found: Components, large: BoolArray, gap: int, region: tuple[int, int, int, int]) -> BoolArray:
     """Flags of the largest component, and of other large ones within `gap` of it."""
     largest = np.zeros(len(large), np.bool_)
     largest[found.area.argmax()] = True
@@ -140,13 +125,13 @@ def _largest_and_near(
     top, left, bottom, right = region
     body = np.zeros((bottom - top, right - left), np.uint8)
     paint(found.runs, found.label, largest, 255, body, top, left)
-    around = np.asarray(cv2.dilate(body, square(gap)), dtype=np.uint8)
+    around = np.asarray(cv2.dilate(body, square_element(gap)), dtype=np.uint8)
     return large & touched(found.runs, found.label, len(large), around, top, left)
 
 
 def _fill_holes(mask: Mask, max_hole: int) -> None:
     """Fill, in place, the 4-connected holes of fewer than `max_hole` pixels."""
-    outside = find_components(mask, FOUR, foreground=False)
+    outside = find_components(mask, connectivity=4, foreground=False)
     height, width = mask.shape
     box = outside.box
     enclosed = (box[:, 0] > 0) & (box[:, 1] > 0) & (box[:, 2] < height) & (box[:, 3] < width)

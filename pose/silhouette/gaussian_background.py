@@ -1,29 +1,27 @@
-"""Silhouettes: a per-pixel Gaussian background model, the clean-up of its masks, and ready-made masks.
+"""A Gaussian background model: each pixel's colour in the empty scene, and the person as what it does not explain.
 
-The model is the one of the HumanEva release: mean and diagonal variance of each pixel over each background recording,
-the likelihood of a colour being the mean over the recordings of the normal densities. Added here: log densities (the
-literal products underflow), one brightness gain per frame, tolerance of shadows, and an edge decided by mixing colours.
+The model is that of the HumanEva release: mean and diagonal variance of each pixel over each background recording. The
+likelihood of a colour is the mean of the recordings' normal densities. Added here are log densities (the products
+themselves underflow), one brightness gain a frame, tolerance of shadows, and an edge decided by how colours mix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike, fspath
 from typing import Self
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import CleanUp, Mask, Silhouette, grow, square, tidy
-from pose.silhouette.compiled_background import classify, refine_edge
-from pose.silhouette.connected_components import find_components
-
-__all__ = ["CleanUp", "GaussianBackground", "Silhouette", "as_mask", "examine_mask"]
+from pose.silhouette.cleanup import CleanUp, enlarged, square_element, tidy
+from pose.silhouette.compiled_background import CompiledModel, classify, refine_edge
+from pose.silhouette.masks import Silhouette
+from pose.types import Float32Array, Image, Mask
 
 GAIN_GRID = 40
-"""Rows of the grid of pixels that estimates the gain of a frame: a median of thousands of ratios is good to 0.1 %."""
+"""Rows of the grid of pixels whose ratios tell the gain of a frame. The median of thousands is good to 0.1 %."""
 GAIN_DARK = 16.0
 """Grey level below which a background pixel is too dark for its ratio to tell the gain."""
 
@@ -37,16 +35,16 @@ class GaussianBackground:
     risk
         How sure to be before calling a pixel foreground. A pixel is foreground when the density of its colour under the
         background, on the scale of 0..255 grey levels, is below ``1 / (256**channels * risk)``. At ``risk=1`` that is
-        the density of a colour drawn evenly from all colours: foreground where "any colour" explains the pixel better
-        than the background does. Larger values need stronger evidence. The release's own code has the same formula but
-        scales its images to 0..1, which makes its threshold stricter by 256**channels; ``risk=256**channels`` is its
+        the density of a colour drawn evenly from all colours: the pixel is foreground where "any colour" explains it
+        better than the background. Larger values need stronger evidence. The release's own code has the same formula
+        for images scaled to 0..1, which makes its threshold stricter by 256**channels: ``risk=256**channels`` is its
         default rule.
     min_sigma
-        Floor of the standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room
-        repeat many pixels exactly, and later recordings differ by more than any one of them shows.
+        Least standard deviation of a pixel and channel, in grey levels. Compressed recordings of a still room repeat
+        many pixels exactly, and two recordings differ by more than either shows.
     shadow
-        (low, high): a pixel whose colour is the background's times one factor in this range, the rest within the same
-        threshold, is a shadow and background. None for no tolerance. Never applied to grey images: without colour,
+        (low, high): a pixel is a shadow, and so background, where the background's colour times one factor in this
+        range explains it by the same threshold. None for no tolerance. Never applied to grey images: without colour,
         everything darker would be a shadow.
     clean
         The clean-up, see :class:`CleanUp`.
@@ -60,8 +58,8 @@ class GaussianBackground:
     Notes
     -----
     The colour order (RGB or BGR) does not matter but must be the same for recordings and frames. Each frame is divided
-    by one gain, the median ratio to the mean background on a coarse grid, before it is compared (flicker of the light,
-    automatic exposure); the median holds while the person covers less than half of the picture.
+    by one gain before it is compared, against flicker of the light and automatic exposure: the median ratio to the mean
+    background on a coarse grid. The median holds while the person covers less than half of the picture.
     """
 
     risk: float = 1.0
@@ -78,7 +76,7 @@ class GaussianBackground:
         if self.shadow is not None and not 0 < self.shadow[0] <= self.shadow[1]:
             raise ValueError(f"shadow must be (low, high) with 0 < low <= high, or None, got {self.shadow}")
 
-    def fit(self, recordings: Sequence[Iterable[npt.NDArray[np.uint8]]]) -> Self:
+    def fit(self, recordings: Sequence[Iterable[Image]]) -> Self:
         """Learn means and variances, one frame in memory at a time.
 
         Parameters
@@ -132,7 +130,7 @@ class GaussianBackground:
         model._set_state(np.asarray(means, dtype=np.float32), np.asarray(variances, dtype=np.float32))
         return model
 
-    def _set_state(self, means: npt.NDArray[np.float32], variances: npt.NDArray[np.float32]) -> None:
+    def _set_state(self, means: Float32Array, variances: Float32Array) -> None:
         """Keep the arrays and derive what the kernel reads."""
         if means.ndim != 4 or means.shape != variances.shape:
             raise ValueError(
@@ -144,32 +142,38 @@ class GaussianBackground:
         floored = np.maximum(self.variances, self.min_sigma**2)
         precisions = (1.0 / floored).astype(np.float32)
         norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
-        self._terms = _interleave(self.means, precisions, norms)
         self._background = self.means.mean(axis=0)
         self._set_grid()
-        # The box inscribed in the first recording's ellipsoid of acceptance: most pixels are background by comparing
-        # bytes with it. Half a grey level narrower, since the gain is taken out of bytes and rounded.
+        # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with it tells most
+        # background pixels. It is half a grey level narrower, since bytes divided by the gain are rounded.
         reach = np.maximum(2.0 * (norms[0] - self.threshold), 0.0) / means.shape[3]
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
-        self._outer = self._outer_box(norms, floored)
+        self._compiled = CompiledModel(
+            self._outer_box(norms, floored),
+            _interleave(self.means, precisions, norms),
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            *self._shadow_range(),
+        )
 
-    def _outer_box(self, norms: npt.NDArray[np.float32], floored: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+    def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
 
-        No channel alone may be further off than the whole density or the mean in shadow allow. The summed density is at
-        most r times its largest term; a grey level is added, as the gain is taken out of bytes and rounded.
+        No channel alone may be further off than the whole density, or the mean in shadow, allows. The summed density is
+        at most r times its largest term. A grey level is added, since bytes divided by the gain are rounded.
         """
         low, high = self._shadow_range()
         reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)
         half = np.sqrt(reach)[..., None] * np.sqrt(floored) + 1.0
         least = (min(low, 1.0) * self.means - half).min(axis=0)
         largest = (max(high, 1.0) * self.means + half).max(axis=0)
-        # What is brighter than 255 when the gain is taken out is cut off there: it may be anything.
+        # Values above 255 after the division by the gain are cut off there: they may be anything.
         largest = np.where(np.ceil(largest) >= 255, 255, largest)
         bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
-        table: Mask = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
+        table: Image = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
         return table
 
     def _shadow_range(self) -> tuple[float, float]:
@@ -191,12 +195,12 @@ class GaussianBackground:
             )
         return self.means.shape[1:]
 
-    def gain(self, frame: npt.NDArray[np.uint8]) -> float:
+    def gain(self, frame: Image) -> float:
         """Brightness of a frame relative to the mean background: the median ratio on a coarse grid."""
         return self._gain(_check_frame(frame, self._shape, "frame"))
 
     def _set_grid(self) -> None:
-        """Choose the values that tell the gain: indices of the flat frame, and what stands there in the background."""
+        """Choose the values that tell the gain: their indices in the flat frame, and the background there."""
         shape = self._shape
         step = max(1, min(shape[:2]) // GAIN_GRID)
         grid = slice(step // 2, None, step)
@@ -205,35 +209,24 @@ class GaussianBackground:
         self._grid = np.arange(np.prod(shape)).reshape(shape)[grid, grid][usable]
         self._behind = behind[usable]
 
-    def _gain(self, image: npt.NDArray[np.uint8]) -> float:
+    def _gain(self, image: Image) -> float:
         if len(self._grid) == 0:
             return 1.0
         ratio = float(np.median(image.reshape(-1)[self._grid] / self._behind))
         return ratio if ratio > 0.0 else 1.0
 
-    def foreground(self, frame: npt.NDArray[np.uint8]) -> Mask:
+    def foreground(self, frame: Image) -> Mask:
         """Raw foreground of a frame, before clean-up: (h, w) uint8, 0 or 255. Takes what :meth:`silhouette` takes."""
         image = _check_frame(frame, self._shape, "frame")
         return self._classify(image, self._gain(image))
 
-    def _classify(self, image: npt.NDArray[np.uint8], gain: float) -> Mask:
+    def _classify(self, image: Image, gain: float) -> Mask:
         scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
         likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
-        mask: Mask = classify(
-            image,
-            scaled,
-            likely,
-            self._outer,
-            self._terms,
-            (0,) * self._shape[2],
-            len(self.means),
-            self.threshold,
-            gain,
-            *self._shadow_range(),
-        )
+        mask: Mask = classify(image, scaled, likely, gain, self._compiled)
         return mask
 
-    def silhouette(self, frame: npt.NDArray[np.uint8]) -> Mask:
+    def silhouette(self, frame: Image) -> Mask:
         """Silhouette of the person in a frame.
 
         Parameters
@@ -252,51 +245,41 @@ class GaussianBackground:
         """
         return self.examine(frame).mask
 
-    def examine(self, frame: npt.NDArray[np.uint8]) -> Silhouette:
+    def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person in a frame, and whether there may be others. Parameters as of :meth:`silhouette`."""
         image = _check_frame(frame, self._shape, "frame")
         gain = self._gain(image)
         mask, box, other = tidy(self._classify(image, gain), self.clean)
         if self.clean.edge == 0 or box is None:
             return Silhouette(mask, other)
-        part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        part = enlarged(box, self.clean.edge + self.clean.edge_window, mask.shape)
         _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
         again = replace(self.clean, closing=0, opening=0)
         mask[part] = tidy(mask[part], again).mask
         return Silhouette(mask, other)
 
 
-def examine_mask(mask: Mask) -> Silhouette:
-    """A ready-made silhouette (h, w), 0 or 255, and the share of its second largest component."""
-    areas = np.sort(find_components(mask).area)
-    return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
-
-
-def _interleave(
-    means: npt.NDArray[np.float32], precisions: npt.NDArray[np.float32], norms: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
+def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Array) -> Float32Array:
     """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
     pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
     terms = np.concatenate([pairs, norms[..., None]], axis=-1)
     return np.ascontiguousarray(np.moveaxis(terms, 0, 2).reshape(*norms.shape[1:], -1))
 
 
-def _decide_edge(
-    image: npt.NDArray[np.uint8], background: npt.NDArray[np.float32], gain: float, mask: Mask, clean: CleanUp
-) -> None:
-    """Decide the pixels within ``clean.edge`` of the mask's edge anew, in place, by the colours mixed in them."""
-    core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
+def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask, clean: CleanUp) -> None:
+    """Decide the pixels within ``clean.edge`` of the mask's edge again, in place, by the colours mixed in them."""
+    core = np.asarray(cv2.erode(mask, square_element(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
     # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
     channels = [image[..., k] & core for k in range(image.shape[2])]
     stacked = cv2.merge([*channels, core])
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
     person = np.asarray(sums, dtype=np.float32)
-    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square_element(clean.edge)), dtype=np.uint8)
     refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
 
 
-def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, where: str) -> npt.NDArray[np.uint8]:
+def _check_frame(image: Image, shape: tuple[int, ...] | None, where: str) -> Image:
     """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the (h, w, c) expected, if known."""
     frame = np.asarray(image)
     if frame.dtype != np.uint8:
@@ -311,61 +294,3 @@ def _check_frame(image: npt.NDArray[np.uint8], shape: tuple[int, ...] | None, wh
             f"{where}: the background model is {wanted}, this frame is {given}; use the same camera and size"
         )
     return np.ascontiguousarray(frame)
-
-
-def as_mask(image: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Read a ready-made mask.
-
-    Parameters
-    ----------
-    image
-        (h, w) or (h, w, 1..4): boolean, integer or float.
-
-    Returns
-    -------
-    (h, w) bool, contiguous, True on the foreground.
-
-    Raises
-    ------
-    ValueError
-        For another number of dimensions or channels, an empty array, complex or object type, or NaN.
-
-    Notes
-    -----
-    Channels: 2 are grey and alpha, 3 are colours, 4 are colours and alpha. An alpha channel that varies is the mask (a
-    cut-out); a constant one is ignored, and the brightest colour channel decides.
-
-    Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
-    up to 255, from 128 on; larger (16 bit), from 32768 on.
-    """
-    if isinstance(image, str | PathLike):
-        raise ValueError(f"a mask must be an array: read the picture {fspath(image)} first, e.g. with cv2.imread")
-    array = np.asarray(image)
-    if array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
-        raise ValueError(f"a mask must have shape (h, w) or (h, w, 1..4), got {array.shape}")
-    if array.size == 0:
-        raise ValueError(f"the mask has no pixels: shape {array.shape}")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"a mask must be boolean, integer or float, got {array.dtype}")
-    if array.ndim == 3:
-        array = _one_channel(array)
-    if array.dtype == np.bool_:
-        return np.ascontiguousarray(array)
-    largest = float(array.max())
-    if np.isnan(largest):
-        raise ValueError("the mask has NaN values: replace them by 0 or 1 first")
-    if largest <= 1:
-        return np.ascontiguousarray(array > 0.5)
-    return np.ascontiguousarray(array >= (128 if largest <= 255 else 32768))
-
-
-def _one_channel(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    """Reduce (h, w, 1..4) to the channel that holds the mask."""
-    colours = array
-    if array.shape[2] in (2, 4):
-        alpha = array[:, :, -1]
-        if (alpha != alpha[0, 0]).any():
-            return alpha
-        colours = array[:, :, :-1]
-    brightest: npt.NDArray[np.generic] = colours.max(axis=2)
-    return brightest

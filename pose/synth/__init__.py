@@ -1,9 +1,8 @@
 """A synthetic data set in the HumanEva-I on-disk format, from our own bodies and from generated or captured motion.
 
-`synthesize` writes one. Beneath it: `body` (lengths and girths), `motion`, `gait`, `stance`, `boxing`, `gestures`,
-`ballplay` and `actions` (what a generated body does), `motion_files` and `captured` (what a captured one does),
-`markers` and `mocap` (what motion capture records of it), `figure`, `dress`, `rig`, `room` and `rendering` (what
-cameras see of it), `cast`, `settings`, `trial`, `scene`, `work` and `writer` (who, what, streams, files, processes).
+`synthesize` writes one. `motion` makes a body move, or puts a captured clip of `motion_files` on it; `mocap` and
+`pictures` are what markers and cameras record of it. `cast` draws who is seen, `recording` when each stream starts,
+`takes` writes one trial or video, `work` all of them in processes, and `writer` puts the folder together.
 """
 
 from pose.synth.settings import DEFAULT_FRAMES, MASKS

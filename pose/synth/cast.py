@@ -9,8 +9,8 @@ import numpy as np
 
 from pose.errors import DataError
 from pose.synth.body import SUBJECTS, Body, draw_body
+from pose.synth.pictures.looks import LOOKS, Looks, draw_looks
 from pose.synth.randomness import stream
-from pose.synth.rendering import LOOKS, Looks, draw_looks
 
 MOST_SUBJECTS = 200
 

@@ -6,10 +6,10 @@ Body axes everywhere in the package: x forward, y to the left, z up; angles in r
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 #: Shares of a limb's length: from the first on, reaching further moves the end less and less, and the second is never
 #: passed, because there the middle joint would move infinitely fast. A leg has to stand where it is put; an arm that is

@@ -12,10 +12,10 @@ from typing import Any
 
 from pose.body.camera import Camera
 from pose.errors import DataError
-from pose.synth.actions import ACTIONS
 from pose.synth.cast import Subject, cast
+from pose.synth.motion.actions import ACTIONS
 from pose.synth.motion_files import read_motion
-from pose.synth.rig import read_rig, shaken
+from pose.synth.pictures.rig import read_rig, shaken
 
 MASKS = ("sample", "png", "video", "none")
 #: Instead of a camera's name: all sides are shown to all cameras.

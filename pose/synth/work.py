@@ -20,8 +20,8 @@ from typing import Any
 import cv2
 
 from pose.errors import UnfinishedError
-from pose.synth.scene import Take, Video, takes, videos, write_take, write_video
 from pose.synth.settings import Settings
+from pose.synth.takes import Take, Video, takes, videos, write_take, write_video
 
 Table = dict[str, dict[str, dict[str, list[int]]]]
 _POLL = 0.3  # seconds between two looks at the workers' counts

@@ -11,9 +11,9 @@ from pathlib import Path
 from pose.errors import DataError
 from pose.synth.motion_files.amc import read_amc
 from pose.synth.motion_files.bvh import read_bvh
+from pose.synth.motion_files.c3d import read_marker_clip
 from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.landmarks import RATES, UNITS, UP_AXES, Landmarks, find_landmarks
-from pose.synth.motion_files.markers import read_marker_clip
 
 __all__ = ["RATES", "SUFFIXES", "UNITS", "UP_AXES", "Clip", "Landmarks", "find_landmarks", "read_clip", "read_motion"]
 

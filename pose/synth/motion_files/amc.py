@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from pose.errors import DataError
-from pose.synth.kinematics import FloatArray, turn
+from pose.synth.kinematics import turn
 from pose.synth.motion_files.asf import AcclaimSkeleton, Bone, read_asf, rotation_of
 from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.lines import TextLines
+from pose.types import FloatArray
 
 _KEYWORD_RADIANS = {":degrees": np.pi / 180, ":radians": 1.0}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.synth.kinematics import FloatArray
 from pose.synth.motion_files.clip import axis_rotation
 from pose.synth.motion_files.lines import TextLines
+from pose.types import FloatArray
 
 _INCH = 25.4
 _RADIANS = {"deg": np.pi / 180, "degrees": np.pi / 180, "rad": 1.0, "radians": 1.0}

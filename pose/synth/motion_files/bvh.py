@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.synth.kinematics import FloatArray, turn
+from pose.synth.kinematics import turn
 from pose.synth.motion_files.clip import Clip, axis_rotation
 from pose.synth.motion_files.lines import TextLines
+from pose.types import FloatArray
 
 _CHANNEL = re.compile(r"^([xyz])(position|rotation)$", re.IGNORECASE)
 _FRAMES = re.compile(r"^frames\s*:\s*(\S+)$", re.IGNORECASE)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pose.synth.kinematics import FloatArray
+from pose.types import FloatArray
 
 _AXES = "xyz"
 

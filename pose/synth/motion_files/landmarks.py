@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from pose.errors import DataError
-from pose.synth.kinematics import FloatArray, axes, turn, unit
+from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
+from pose.types import FloatArray
 
 #: mm in the units that a file may be in.
 UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}

@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse
-from places import REPOSITORY
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -120,6 +119,28 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was(data, change):
         fresh.fit(X, change.get("y", Y), change.get("groups"))
     with pytest.raises(NotFittedError):
         fresh.predict(X)
+
+
+def test_a_refit_that_is_interrupted_leaves_the_model_as_it_was(data):
+    X, Y = data
+    model = GBCDRegressor(gamma=0.02, noise=0.1, block_size=20, random_state=0).fit(X, Y)
+    before = dict(vars(model))
+
+    def interrupt(entry):
+        raise KeyboardInterrupt
+
+    model.set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(7 * X[:, :4] + 1, 2 * Y[:, 0])
+    assert {name: id(value) for name, value in vars(model).items()} == {
+        name: id(value) for name, value in (before | {"callback": interrupt}).items()
+    }
+
+
+def test_all_parameters_but_the_kernel_are_given_by_name():
+    assert GBCDRegressor("isotropic").kernel == "isotropic"
+    with pytest.raises(TypeError, match="positional argument"):
+        GBCDRegressor("isotropic", 0.1)
 
 
 @pytest.mark.parametrize("solver", ["gbcd", "cholesky"])
@@ -401,20 +422,3 @@ def test_what_is_found_is_shown_in_a_line(data):
         assert len(repr(result)) < 500
         assert "array" not in repr(result)
     assert repr(model.solve_result_).startswith("SolveResult(gradient_norm=")
-
-
-def test_the_first_example_for_gaussian_processes_runs(data, tmp_path, monkeypatch, capsys):
-    readme = REPOSITORY / "README.md"
-    if not readme.exists():
-        pytest.skip("not in a copy of the repository")
-    text = readme.read_text(encoding="utf-8")
-    code = text.split("The regression on its own")[1].split("```python\n")[1].split("```")[0]
-    assert "GridSearchCV" in code
-    monkeypatch.chdir(tmp_path)
-    X, Y = data
-    names = {"GBCDRegressor": GBCDRegressor, "X": X, "y": Y[:, 0], "X_new": X[:5] + 0.1, "length_scale": 3.0}
-    exec(code, names)
-    assert names["gp"].sample_y(names["X_new"], n_samples=3).shape == (5, 3)
-    assert names["coef"].shape == (300, 1)
-    assert names["search"].fit(X, Y[:, 0]).best_params_
-    assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gbcd import SquaredExponential
-from gbcd.sparse.pursuit import PursuitBasis, select_regressors
+from gbcd.sparse.pursuit import MatchingPursuit, PursuitBasis
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_rows_that_nearly_repeat_do_not_make_rounding_errors_grow(dense, criteri
     y = np.sin(X.sum(axis=1))[:, None] + 0.1 * rng.standard_normal((600, 1))
     kernel = SquaredExponential(0.3)
     K = dense(X, kernel, 0.0)
-    found = select_regressors(X, y, kernel, 0.01, 300, criterion=criterion, random_state=0)
+    found = MatchingPursuit(kernel, 0.01, criterion=criterion).select(X, y, 300, random_state=0)
     assert len(found.active) == 300
     basis = grown(K, y, 0.01, found.active, np.float64)
     residual = y - K[:, found.active] @ solution(K, y, 0.01, found.active)
@@ -106,7 +106,7 @@ def test_rows_that_nearly_repeat_do_not_make_rounding_errors_grow(dense, criteri
 def test_each_regressor_is_the_best_of_its_candidates(setting, criterion):
     """With every row a candidate nothing is left to chance."""
     X, Y, kernel, noise, K = setting
-    found = select_regressors(X, Y, kernel, noise, 8, n_candidates=300, criterion=criterion)
+    found = MatchingPursuit(kernel, noise, 300, criterion).select(X, Y, 8)
     active: list[int] = []
     for chosen in found.active:
         now = minimum(K, Y, noise, active)
@@ -128,7 +128,7 @@ def test_each_regressor_is_the_best_of_its_candidates(setting, criterion):
 @pytest.mark.parametrize("criterion", ["line_search", "exact"])
 def test_pursuit_beats_random_regressors(setting, criterion):
     X, Y, kernel, noise, K = setting
-    found = select_regressors(X, Y, kernel, noise, 25, criterion=criterion, random_state=0)
+    found = MatchingPursuit(kernel, noise, criterion=criterion).select(X, Y, 25, random_state=0)
     assert len(np.unique(found.active)) == 25
     assert found.kernel_evaluations == 25 * 59 * 300
     random = [minimum(K, Y, noise, np.random.default_rng(s).permutation(300)[:25]) for s in range(10)]
@@ -139,21 +139,22 @@ def test_pursuit_beats_random_regressors(setting, criterion):
 def test_copies_are_not_chosen_twice(criterion):
     X = np.repeat(np.random.default_rng(0).standard_normal((10, 2)), 5, axis=0)
     y = np.sin(X[:, :1])
-    found = select_regressors(X, y, SquaredExponential(1.0), 0.01, 50, criterion=criterion, random_state=0)
+    found = MatchingPursuit(SquaredExponential(1.0), 0.01, criterion=criterion).select(X, y, 50, random_state=0)
     assert len(found.active) == 10
     assert set(found.active // 5) == set(range(10))
 
 
 def test_the_number_of_threads_changes_nothing(problem, monkeypatch):
     X, Y, kernel, noise = problem(3000, q=2)
-    some = select_regressors(X, Y, kernel, noise, 60, random_state=0).active
+    pursuit = MatchingPursuit(kernel, noise)
+    some = pursuit.select(X, Y, 60, random_state=0).active
     monkeypatch.setattr("gbcd.threads.available_cores", lambda: 1)
-    np.testing.assert_array_equal(select_regressors(X, Y, kernel, noise, 60, random_state=0).active, some)
+    np.testing.assert_array_equal(pursuit.select(X, Y, 60, random_state=0).active, some)
 
 
 def test_inputs_far_apart_are_chosen_from_in_double_precision():
     X = 1e3 * np.random.default_rng(0).standard_normal((50, 2))
     y = np.arange(50.0)[:, None]
     # Rows that see nothing of one another: the largest outputs come first.
-    found = select_regressors(X, y, SquaredExponential(1.0), 0.1, 10, n_candidates=50)
+    found = MatchingPursuit(SquaredExponential(1.0), 0.1, n_candidates=50).select(X, y, 10)
     np.testing.assert_array_equal(found.active, np.arange(49, 39, -1))

@@ -4,9 +4,9 @@ from motion_texts import bvh_text
 
 from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.progress import Silent
-from pose.humaneva.calibration import write_cal
-from pose.synth import scene
-from pose.synth.room import cameras
+from pose.body.cal_file import write_cal
+from pose.synth import takes
+from pose.synth.pictures.rig import cameras
 
 
 class Lines(Silent):
@@ -18,7 +18,7 @@ class Lines(Silent):
 
 
 def test_it_says_which_action_came_of_which_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(scene, "_BACKGROUND_FRAMES", 3)
+    monkeypatch.setattr(takes, "_BACKGROUND_FRAMES", 3)
     (tmp_path / "calibration").mkdir()
     write_cal(tmp_path / "calibration/C1.cal", cameras()["C1"])
     frames = tuple({"LeftArm": (3 * k, 0, 0)} for k in range(40))

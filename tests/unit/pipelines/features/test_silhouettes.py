@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from pipelines.features.silhouettes import fit_background, silhouette
-from pipelines.model.settings import Config
+from pipelines.settings import Config
 from pose import GaussianBackground
-from pose.silhouette.other_backgrounds import SubtractorBackground, ToolkitBackground
-from pose.video.reader import VideoFrame
+from pose.silhouette.opencv_backgrounds import SubtractorBackground
+from pose.silhouette.toolkit_background import ToolkitBackground
+from pose.video.frame import VideoFrame
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
+from pose.body.cal_file import write_cal
 from pose.body.camera import Camera
 from pose.body.camera_file import read_camera
 from pose.errors import DataError
-from pose.humaneva.calibration import write_cal
 
 MATRIX = np.array([[600.0, 0, 320], [0, 610, 240], [0, 0, 1]])
 LENS = np.array([-0.2, 0.05, 0.001, -0.002, 0.01])

@@ -7,7 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pose.descriptor.edge_points import EmptySilhouetteError, edge_points, sample_edges, split_components, trace_edges
+from pose.descriptor.edge_points import (
+    EmptySilhouetteError,
+    points_of_shape,
+    sample_edges,
+    split_components,
+    trace_edges,
+)
 
 Points = npt.NDArray[np.float64]
 
@@ -290,10 +296,10 @@ def test_people_come_apart_largest_first() -> None:
 def test_shapes_are_masks_points_or_points_with_tangents() -> None:
     edges = trace_edges(disc(50), 30)
     for given in (disc(50), edges, tuple(edges)):
-        points, tangents = edge_points(given, 30)
+        points, tangents = points_of_shape(given, 30)
         np.testing.assert_array_equal(points, edges.points)
         np.testing.assert_array_equal(tangents, edges.tangents)
-    points, tangents = edge_points(edges.points, 30)
+    points, tangents = points_of_shape(edges.points, 30)
     assert points is edges.points
     assert tangents is None
-    assert len(edge_points(np.ones((9, 2), bool), 30)[0]) == 30  # type: ignore[arg-type]
+    assert len(points_of_shape(np.ones((9, 2), bool), 30)[0]) == 30  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ import ezc3d
 import numpy as np
 import pytest
 
+from pose.humaneva.files.marker_tracks import MarkerTracks
 from pose.humaneva.joints import ALTERNATIVES, PHYSICAL_MARKERS
-from pose.humaneva.mocap import MarkerTracks
 
 ORIGINS = {
     "PEL": (0, 0, 900),

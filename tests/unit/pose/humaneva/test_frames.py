@@ -13,7 +13,8 @@ import pytest
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20
 from pose.errors import DataError
 from pose.humaneva import HumanEva
-from pose.humaneva.splits import GAP, format_counts
+from pose.humaneva.partition_counts import format_counts
+from pose.humaneva.splits import GAP
 from pose.synth import synthesize
 
 N_FRAMES = 24
@@ -74,7 +75,7 @@ def test_frames_carry_what_is_known(whole):
 
 def test_frames_come_one_by_one(whole, monkeypatch):
     """The second picture is decoded only when it is asked for."""
-    import pose.humaneva.sequence as module
+    import pose.humaneva.trial as module
 
     seen = []
     decode = module.read_frames

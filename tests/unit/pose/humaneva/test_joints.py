@@ -6,8 +6,8 @@ import pytest
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
 from pose.humaneva import HumanEva
+from pose.humaneva.files.marker_tracks import MarkerTracks
 from pose.humaneva.joints import HEAD_LENGTH, SubjectShape, joints_at, torso_radius, valid_instants
-from pose.humaneva.mocap import MarkerTracks
 
 SHAPE = SubjectShape(torso_radius=150.0, left_shoulder_offset=45.0, right_shoulder_offset=40.0)
 

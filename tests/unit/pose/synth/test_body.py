@@ -1,7 +1,7 @@
 import numpy as np
 
 from pose.synth.body import SUBJECTS, draw_body
-from pose.synth.motion import standing
+from pose.synth.motion.limbs import standing
 
 
 def test_drawn_bodies_are_people_and_differ():

@@ -10,7 +10,8 @@ import pytest
 from moving_pictures import pictures, read_with_opencv, write_mp4
 
 from pose.errors import DataError
-from pose.video.reader import VideoInfo, list_stills, probe, read_frames
+from pose.video.reader import VideoInfo, probe, read_frames
+from pose.video.stills import list_stills
 
 
 def noisy_pictures(n=30):

@@ -113,7 +113,7 @@ def test_resampling_keeps_the_ends_and_the_lengths(write):
 @pytest.mark.shared
 def test_bvh_and_amc_of_one_take_are_the_same_motion(shared):
     from pose.synth.body import SUBJECTS
-    from pose.synth.captured import on_body
+    from pose.synth.motion.captured import on_body
 
     bvh, amc = (read_clip(shared / "mocap" / f"01_01.{kind}") for kind in ("bvh", "amc"))
     assert len(bvh) == len(amc) + 1

@@ -1,0 +1,50 @@
+"""What a camera adds to a scene: gain flicker and noise."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from pose.synth.pictures.room import FRAME_SIZE
+from pose.types import Image
+
+_GAIN_SIGMA, _NOISE_SIGMA = 0.004, 2.2
+
+
+_NOISE_TILES, _NOISE_BORDER = 4, 64
+
+
+_NOISE_ZERO = 128  # noise tiles are unsigned: this value adds nothing
+
+
+class Sensor:
+    """Gain flicker and noise of a camera.
+
+    Parameters
+    ----------
+    rng : Generator
+        Its randomness; pictures must be taken in order to be reproducible.
+    gain : float
+        Exposure of the recording against the others'.
+    """
+
+    def __init__(self, rng: np.random.Generator, gain: float = 1.0) -> None:
+        self._rng = rng
+        self._gain = gain
+        # Drawing 900,000 normal values costs more than the rest of a frame. A few large tiles, cropped at random
+        # places, are as good: no two frames share a crop that an observer of one pixel would notice.
+        shape = (FRAME_SIZE[1] + _NOISE_BORDER, FRAME_SIZE[0] + _NOISE_BORDER, 3)
+        self._tiles = [
+            np.clip(np.rint(_NOISE_ZERO + _NOISE_SIGMA * rng.standard_normal(shape, dtype=np.float32)), 0, 255).astype(
+                np.uint8
+            )
+            for _ in range(_NOISE_TILES)
+        ]
+
+    def expose(self, scene: Image) -> Image:
+        """The picture that the camera delivers of a scene, (480, 640, 3) uint8 BGR."""
+        height, width = scene.shape[:2]
+        top, left = self._rng.integers(0, _NOISE_BORDER, 2)
+        noise = self._tiles[self._rng.integers(_NOISE_TILES)][top : top + height, left : left + width]
+        gain = self._gain * (1 + _GAIN_SIGMA * np.clip(self._rng.standard_normal(), -2.5, 2.5))
+        return np.asarray(cv2.addWeighted(scene, gain, noise, 1.0, -_NOISE_ZERO), dtype=np.uint8)

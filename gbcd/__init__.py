@@ -18,11 +18,13 @@ from gbcd.paper import (
 from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.mean import MeanPredictor
 from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.posterior import Posterior
 from gbcd.posterior.variance import predictive_variance
 from gbcd.regressor import GBCDRegressor
 from gbcd.solvers import SOLVERS, SolveResult, TraceEntry, solve
 from gbcd.sparse import MatchingPursuitGP, SubsetOfData, SubsetOfRegressors
 from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 
 __all__ = [
     "SOLVERS",
@@ -35,10 +37,12 @@ __all__ = [
     "HyperparameterFit",
     "Kernel",
     "KernelSystem",
+    "LinearSystem",
     "LocalVariances",
     "MatchingPursuitGP",
     "MaximalViolatingPair",
     "MeanPredictor",
+    "Posterior",
     "Prefit",
     "RandomSubset",
     "Selection",

@@ -28,7 +28,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A Gaussian process regressor of scikit-learn's kind.
 
     A subclass says how it is solved (`_fit`), which arrays beside the coefficients it consists of (`_own_state`,
-    `_from_own_state`), and what it predicts (`_standardised_mean`). Parameters and attributes are those of
+    `_restore`), and what it predicts (`_mean`). Parameters and attributes are those of
     `GBCDRegressor`.
     """
 
@@ -77,16 +77,16 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         """Return the fitted attributes by name. The estimator stays as it is: the fit may still fail."""
 
     @abstractmethod
-    def _standardised_mean(self, points: Float64Array) -> Float64Array:
-        """Return the means (t, q) of standardised outputs at scaled points (t, d)."""
+    def _mean(self, X: Float64Array) -> Float64Array:
+        """Return the means (t, q) at inputs (t, d) as they come, in the units of the outputs."""
 
     @abstractmethod
     def _own_state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of the state that other estimators lack, and the coefficients, by name."""
 
     @abstractmethod
-    def _from_own_state(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return the attributes that belong to the arrays of `_own_state`, by name."""
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Set the attributes that belong to the arrays of `_own_state`; those of all estimators are set already."""
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any) -> Self:
         """Fit the hyperparameters that are not given, then solve for the coefficients.
@@ -141,14 +141,14 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         include_noise: bool,
         variances: Callable[[Float64Array], Float64Array],
     ) -> Prediction:
-        """Return means, and standard deviations from the latent variances (t,) that `variances` gives at points."""
+        """Return means, and standard deviations from the latent variances (t,) that `variances` gives at inputs."""
         check_is_fitted(self, "coef_")
-        points = self.scale_inputs(new_inputs(self, X))
+        inputs = new_inputs(self, X)
         with worker_limit(thread_count(self.n_jobs)):
-            mean = self._shaped(self._scaling.in_units(self._standardised_mean(points)))
+            mean = self._shaped(self._mean(inputs))
             if not return_std:
                 return mean
-            values = variances(points)
+            values = variances(inputs)
         if include_noise:
             values = values + self.noise_
         return mean, self._shaped(np.sqrt(values)[:, None] * self._deviation_scale())
@@ -203,7 +203,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         model = cls(**parameters)
         model.n_features_in_ = d
         model._set(model._common(Scaling(**arrays), found, bool(state["flat"])))
-        model._set(model._from_own_state(state))
+        model._restore(state)
         return model
 
     def _set(self, attributes: dict[str, Any]) -> None:

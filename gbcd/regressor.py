@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from gbcd.base import GPEstimator, Prediction, stored_array
 from gbcd.checkpoint import Checkpoint
@@ -17,15 +18,15 @@ from gbcd.hyperparameters.search import Objective
 from gbcd.kernels.base import Kernel
 from gbcd.memory_budget import budget_bytes
 from gbcd.posterior.draws import posterior_deviations
-from gbcd.posterior.nearest_neighbours import LocalVariances
-from gbcd.posterior.variance import Variances
-from gbcd.progress.result import Callback, SolveResult
+from gbcd.posterior.posterior import Posterior
+from gbcd.progress.result import SolveResult
+from gbcd.progress.trace import Callback
 from gbcd.progress_lines import ProgressLines
-from gbcd.scaling import InputScaling, centre
+from gbcd.scaling import InputScaling
 from gbcd.solvers import solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
-from gbcd.system.kernel_system import KernelSystem, Precision, check_precision
-from gbcd.system.tiles import kernel_product
+from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.precision import Precision, check_precision
 from gbcd.threads import thread_count, worker_limit
 from gbcd.training_data import TrainingData, new_inputs
 from gbcd.types import Float64Array
@@ -33,7 +34,10 @@ from gbcd.validation import positive_integer
 
 
 class GBCDRegressor(GPEstimator):
-    """Exact Gaussian process regression by greedy block coordinate descent.
+    """Exact Gaussian process regression: a coarse block of columns, then preconditioned, conjugate full-vector steps.
+
+    It converges globally, as the paper's greedy block coordinate descent does, and its choice of the coarse block is
+    greedy: see `gbcd.solve`.
 
     Outputs are standardised per column (a constant column is left out of the likelihood and predicted as
     its value, exactly). One gamma (one for each input with ARD), one noise and one active set serve all of them; only
@@ -107,6 +111,8 @@ class GBCDRegressor(GPEstimator):
     x_offset_, x_scale_ : array (d,)
         Inputs are taken as (x - x_offset_) / x_scale_.
     y_mean_, y_scale_ : array (q,)
+    posterior_ : Posterior
+        What predictions share: it is prepared at the first one, and gives the variances of standardised outputs, too.
     hyperparameters_ : HyperparameterFit or None
         None where kernel and noise were given, or the model was rebuilt by `from_state`.
     solve_result_ : SolveResult
@@ -131,6 +137,7 @@ class GBCDRegressor(GPEstimator):
     _basis = "X_train"
 
     X_train_: Float64Array
+    posterior_: Posterior
     solve_result_: SolveResult
 
     def __init__(
@@ -219,8 +226,8 @@ class GBCDRegressor(GPEstimator):
         return self._common(data.scaling, found, data.flat) | {
             "X_train_": data.X,
             "coef_": result.coef,
+            "posterior_": Posterior(data.X, found.kernel, found.noise, result.coef, data.scaling),
             "solve_result_": result,
-            "_variances": {},
         }
 
     def _start(self, shape: tuple[int, ...]) -> Float64Array | None:
@@ -258,23 +265,16 @@ class GBCDRegressor(GPEstimator):
             raise ValueError(f"variance must be 'exact' or 'fast', not {variance!r}.")
         return self._predict(X, return_std, include_noise, self._fast if variance == "fast" else self._exact)
 
-    def _standardised_mean(self, points: Float64Array) -> Float64Array:
-        return kernel_product(self.kernel_, points, self.X_train_, self.coef_, centre(self.X_train_))
+    def _mean(self, X: Float64Array) -> Float64Array:
+        return self.posterior_.mean(X)
 
-    def _fast(self, points: Float64Array) -> Float64Array:
-        prepared = self.__dict__.setdefault("_variances", {})
-        if "fast" not in prepared:
-            prepared["fast"] = LocalVariances(self.X_train_, self.kernel_, self.noise_)
-        local: Float64Array = prepared["fast"].at(points)
-        return local
+    def _fast(self, X: Float64Array) -> Float64Array:
+        return self.posterior_.neighbour_variances(X)
 
-    def _exact(self, points: Float64Array) -> Float64Array:
-        prepared = self.__dict__.setdefault("_variances", {})
-        if "exact" not in prepared:
-            prepared["exact"] = Variances(self._system(), random_state=0)
+    def _exact(self, X: Float64Array) -> Float64Array:
         lines = ProgressLines(self.verbose, None)
-        exact: Float64Array = prepared["exact"].at(points, lines.deviations if self.verbose else None)
-        return exact
+        report = lines.deviations if self.verbose else None
+        return self.posterior_.exact_variances(X, self.memory_budget, self.precision, report)
 
     def sample_y(
         self, X: npt.ArrayLike, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0
@@ -298,31 +298,45 @@ class GBCDRegressor(GPEstimator):
         One linear solve a draw. Beyond 4,000 training and new points together the prior is approximated, see
         `gbcd.posterior_deviations`.
         """
-        mean = self.predict(X)
-        assert isinstance(mean, np.ndarray)
-        points = self.scale_inputs(new_inputs(self, X))
+        check_is_fitted(self, "coef_")
+        inputs = new_inputs(self, X)
         q = self.coef_.shape[1]
         seed = check_random_state(random_state).randint(2**31)
         draws = positive_integer(n_samples, "n_samples")
         with worker_limit(thread_count(self.n_jobs)):
-            lines = ProgressLines(self.verbose, None, self.tol)
+            mean = self._mean(inputs)
+            system = KernelSystem(self.X_train_, self.kernel_, self.noise_, self.memory_budget, self.precision)
             deviations = posterior_deviations(
-                self._system(), points, q * draws, seed, solver=self.solver, tol=self.tol, callback=lines
+                system,
+                self.scale_inputs(inputs),
+                q * draws,
+                seed,
+                solver=self.solver,
+                tol=self.tol,
+                callback=ProgressLines(self.verbose, None, self.tol),
             )
         shaped = deviations.reshape(len(deviations), q, draws) * self._deviation_scale()[:, None]
-        samples: Float64Array = mean.reshape(len(mean), q)[:, :, None] + shaped
+        samples: Float64Array = mean[:, :, None] + shaped
         return samples[:, 0] if self._flat else samples
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle: without what `predict` prepares for standard deviations."""
+        """Return the state to pickle: without the posterior, which holds the same arrays and what it has prepared."""
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_variances"}
+        return {name: value for name, value in state.items() if name != "posterior_"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled model."""
+        super().__setstate__(state)
+        if "coef_" in state:
+            self._set_posterior()
 
     def _own_state(self) -> dict[str, npt.NDArray[Any]]:
         return {"X_train": self.X_train_, "coef": self.coef_}
 
-    def _from_own_state(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {f"{name}_": stored_array(state[name]) for name in ("X_train", "coef")}
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.X_train_ = stored_array(state["X_train"])
+        self.coef_ = stored_array(state["coef"])
+        self._set_posterior()
 
-    def _system(self) -> KernelSystem:
-        return KernelSystem(self.X_train_, self.kernel_, self.noise_, self.memory_budget, self.precision)
+    def _set_posterior(self) -> None:
+        self.posterior_ = Posterior(self.X_train_, self.kernel_, self.noise_, self.coef_, self._scaling)

@@ -37,5 +37,5 @@ def lost_by_writing(targets: Iterable[Path], sources: Iterable[Path]) -> list[Pa
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether it is there and neither file nor folder: it could be read once or never ends, and we read twice."""
+    """Whether it is there and neither file nor folder. Such a thing can be read once or never ends; we read twice."""
     return path.exists() and not path.is_file() and not path.is_dir()

@@ -18,7 +18,7 @@ from __future__ import annotations
 from gbcd.paper.algorithm2 import Exhaustive, Prefit, RandomSubset
 from gbcd.paper.greedy_pool import GreedyPool, PoolFactor, greedy_pivots
 from gbcd.paper.growing_block import GrowingBlock
-from gbcd.paper.orders import Cyclic, Gradient, MaximalViolatingPair
+from gbcd.paper.rival_selections import Cyclic, Gradient, MaximalViolatingPair
 from gbcd.paper.selection import ActiveSet, Selection
 
 __all__ = [

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbcd.linalg.norms import squared_norms
+from gbcd.paper.gradient_draws import steepest
 from gbcd.paper.growing_block import GrowingBlock
 from gbcd.paper.selection import ActiveSet
-from gbcd.system.kernel_system import KernelSystem, KnownColumns, squared_norms
+from gbcd.system.protocol import KnownColumns, LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array, FloatArray, IntArray
 
@@ -33,7 +35,7 @@ class RandomSubset:
 
     n_candidates: int = 60
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
         """Grow B to `m` indices; the step comes from eq. 13."""
         return _grow_by_candidates(system, G, m, self.n_candidates, rng, exact=False)
 
@@ -55,7 +57,7 @@ class Prefit:
 
     n_candidates: int | None = 60
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
         """Grow B to `m` indices; the step comes from eq. 13."""
         if self.n_candidates is None:
             return _grow_over_all(system, G, m, exact=True)
@@ -73,28 +75,28 @@ class Exhaustive:
     argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2).
     """
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Grow B to `m` indices; the step comes from eq. 13."""
         return _grow_over_all(system, G, m, exact=False)
 
 
 def _grow_by_candidates(
-    system: KernelSystem, G: Float64Array, m: int, n_candidates: int, rng: np.random.Generator, exact: bool
+    system: LinearSystem, G: Float64Array, m: int, n_candidates: int, rng: np.random.Generator, exact: bool
 ) -> ActiveSet:
     """Grow B by the best of `n_candidates` random indices at a time, by eq. 7 if `exact`, else by eq. 10."""
-    diag = system.diag()
+    diag = system.diagonal()
     block = GrowingBlock(m, G.shape[1])
     active = np.empty(m, dtype=np.intp)
     free = np.ones(system.n, dtype=bool)
     n_free = system.n - 1
     with blas_threads(1):
-        first = system.steepest(G)
+        first = steepest(system, G)
         block.append(np.empty(0), diag[first], G[first])
         active[0] = first
         free[first] = False
         while block.size < m and n_free:
             candidates = _draw_free(free, n_free, n_candidates, rng)
-            columns = system.block(candidates, active[: block.size])
+            columns = system.block(candidates, active[: block.size], exact=True)
             residual = G[candidates] + columns @ block.step
             curvature = diag[candidates]
             if exact:
@@ -124,12 +126,12 @@ def _draw_free(free: np.ndarray, n_free: int, size: int, rng: np.random.Generato
     return rng.permutation(drawn)[:size]
 
 
-def _grow_over_all(system: KernelSystem, G: Float64Array, m: int, exact: bool) -> ActiveSet:
+def _grow_over_all(system: LinearSystem, G: Float64Array, m: int, exact: bool) -> ActiveSet:
     """Grow B by the best index of all n at a time, by eq. 7 if `exact`, else by eq. 10."""
     if m >= system.n:
         return ActiveSet(np.arange(system.n))
     everything = np.arange(system.n)
-    diag = system.diag()
+    diag = system.diagonal()
     block = GrowingBlock(m, G.shape[1])
     active = np.empty(m, dtype=np.intp)
     # By columns: each pick writes one and multiplies those before it.
@@ -143,10 +145,10 @@ def _grow_over_all(system: KernelSystem, G: Float64Array, m: int, exact: bool) -
             # What depends on B to rounding is left out, and not tried again.
             free[s] = False
             t = block.size
-            if not block.append(system.block(active[:t], np.array([s]))[:, 0], diag[s], G[s]):
+            if not block.append(system.block(active[:t], np.array([s]), exact=True)[:, 0], diag[s], G[s]):
                 continue
             active[t] = s
-            panel[:, t] = system.panel(everything, active[t : t + 1])[:, 0]
+            panel[:, t] = system.columns(active[t : t + 1])[:, 0]
             # s moves by its entry of the step and B follows (eq. 13); i sees the covariance with s that B leaves.
             covariance = (panel[:, : t + 1] @ block.last_direction.astype(system.dtype)).astype(np.float64)
             residual += np.outer(covariance, block.step[-1])

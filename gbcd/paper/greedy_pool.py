@@ -9,8 +9,11 @@ import numba
 import numpy as np
 import scipy.linalg
 
+from gbcd.compiling import IN_ORDER
+from gbcd.linalg.norms import squared_norms
+from gbcd.paper.gradient_draws import draw_by_gradient, steepest
 from gbcd.paper.selection import ActiveSet
-from gbcd.system.kernel_system import KernelSystem, KnownColumns, squared_norms
+from gbcd.system.protocol import KnownColumns, LinearSystem
 from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 
@@ -47,12 +50,12 @@ class GreedyPool:
     pool_factor: int = 8
     n_pivots: int = 32
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
         """Pick `m` of the pool."""
         if m >= system.n:
             return ActiveSet(np.arange(system.n))
-        first = system.steepest(G)
-        pool = system.draw_by_gradient(G, min(system.n, self.pool_factor * m), rng)
+        first = steepest(system, G)
+        pool = draw_by_gradient(G, min(system.n, self.pool_factor * m), rng)
         pool = np.concatenate([[first], pool[pool != first]])
         factor = PoolFactor(system, pool, G[pool], m)
         factor.extend(1, np.zeros(1, dtype=np.intp))
@@ -68,7 +71,7 @@ class PoolFactor:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     pool : int array (p,)
         Indices into the system.
     gradient : array (p, q)
@@ -86,10 +89,10 @@ class PoolFactor:
         e, the gradient after B's step.
     """
 
-    def __init__(self, system: KernelSystem, pool: IntArray, gradient: Float64Array, capacity: int) -> None:
+    def __init__(self, system: LinearSystem, pool: IntArray, gradient: Float64Array, capacity: int) -> None:
         self.size = 0
         self.residual = gradient.copy()
-        self.schur = system.diag()[pool].copy()
+        self.schur = system.diagonal()[pool].copy()
         self._system = system
         self._pool = pool
         self._free = np.ones(len(pool), dtype=bool)
@@ -135,7 +138,7 @@ class PoolFactor:
         t, count = self.size, min(count, len(positions))
         indices = self._pool[positions]
         earlier = self._factor[:, :t]
-        small = self._system.panel(indices, indices).astype(np.float64)
+        small = self._system.block(indices, indices).astype(np.float64)
         with blas_threads(1):
             small -= earlier[positions] @ earlier[positions].T
             np.fill_diagonal(small, self.schur[positions])
@@ -146,7 +149,7 @@ class PoolFactor:
             order, corner, inverse = order[:count], corner[:count, :count], inverse[:count, :count]
             picks = positions[order]
             weights = inverse @ self.residual[picks]
-        columns = self._system.panel(self._pool, self._pool[picks])
+        columns = self._system.block(self._pool, self._pool[picks])
         pivots = earlier[picks]
         # A product with the small inverse is several times faster than a triangular solve, and no less exact than the
         # tile precision of what it is applied to. The weights are scaled to 1, so that their cast cannot overflow.
@@ -222,7 +225,7 @@ def greedy_pivots(
     return order, np.tril(factor[:, order].T)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _eliminate(
     matrix: Float64Array, E: Float64Array, d: Float64Array, floor: float, order: IntArray, factor: Float64Array
 ) -> None:

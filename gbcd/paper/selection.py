@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gbcd.system.kernel_system import KernelSystem, KnownColumns
+from gbcd.system.protocol import KnownColumns, LinearSystem
 from gbcd.types import Float64Array, IntArray
 
 
@@ -33,5 +33,5 @@ class ActiveSet:
 class Selection(Protocol):
     """An active-set strategy."""
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:
         """Return at most `m` (at least one) variables to solve for, given the gradient G (n, q)."""

@@ -21,7 +21,7 @@ from gbcd.kernels.base import Kernel
 from gbcd.kernels.squared_exponential import SquaredExponential
 from gbcd.linalg.cholesky import cholesky_in_place
 from gbcd.solvers import solve
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.system.tiles import kernel_matrix, kernel_product
 from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array
@@ -41,7 +41,7 @@ ROWS = 512
 
 
 def posterior_deviations(
-    system: KernelSystem,
+    system: LinearSystem,
     X_new: npt.ArrayLike,
     n_draws: int,
     random_state: int | np.random.Generator | None = None,
@@ -51,7 +51,7 @@ def posterior_deviations(
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
         Over the training inputs.
     X_new : array (t, d)
         Scaled as the training inputs were.

@@ -18,7 +18,9 @@ import numpy.typing as npt
 
 from gbcd.kernels.base import Kernel
 from gbcd.linalg.blas import divide_vector, factor
-from gbcd.system.kernel_system import CANCELLATION
+from gbcd.posterior.features import TrainingFeatures
+from gbcd.system.precision import CANCELLATION
+from gbcd.system.tiles import POINTS, point_tile
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns, as_matrix, as_outputs, group_labels, positive_integer, positive_number
@@ -34,10 +36,6 @@ do, mean 1; half of it is safe for points that have the few samples that matter 
 
 MAX_ROUNDING = 0.05
 """Part of the noise that the rounding of a float32 kernel block may have as its norm; beyond it float64 is used."""
-
-ROWS = 16
-"""Points whose covariances are evaluated together. Always so many: BLAS rounds a product with fewer rows otherwise, and
-which sample is the last neighbour may hang on it."""
 
 BLOCK = 128
 
@@ -83,6 +81,8 @@ class LocalVariances:
         sigma^2.
     n_neighbours : int
         m; from n on the variances are exact.
+    features : TrainingFeatures, optional
+        Of X, where others share them.
 
     Attributes
     ----------
@@ -101,12 +101,20 @@ class LocalVariances:
     there `Variances` is needed.
     """
 
-    def __init__(self, X: npt.ArrayLike, kernel: Kernel, noise: float, n_neighbours: int = N_NEIGHBOURS) -> None:
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        kernel: Kernel,
+        noise: float,
+        n_neighbours: int = N_NEIGHBOURS,
+        features: TrainingFeatures | None = None,
+    ) -> None:
         inputs = as_matrix(X, "X")
         n, self._d = inputs.shape
         self.n_neighbours = min(positive_integer(n_neighbours, "n_neighbours"), n)
+        shared = TrainingFeatures(inputs, kernel) if features is None else features
         self._kernel = kernel
-        self._origin: Float64Array = inputs.mean(axis=0)
+        self._origin = shared.origin
         sigma2 = positive_number(noise, "noise")
         self._prior = kernel.diagonal(inputs)
         # The norm of a random symmetric matrix of rounding errors is 2 sqrt(m) of their standard deviations.
@@ -116,8 +124,7 @@ class LocalVariances:
         self._dtype = np.dtype(np.float64 if coarse else np.float32)
         # More noise than there is errs to the safe side, and keeps the factor definite.
         self._diagonal = self._prior + max(sigma2, units * float(np.finfo(np.float64 if coarse else np.float32).eps))
-        self._rows = kernel.row_features(inputs, self._origin, self._dtype)
-        self._columns = kernel.column_features(inputs, self._origin, self._dtype)
+        self._rows, self._columns = shared.rows(self._dtype), shared.columns(self._dtype)
 
     def at(self, points: npt.ArrayLike) -> Float64Array:
         """Return estimates of the variances of the latent function at these points (t, d), shape (t,), not negative.
@@ -170,7 +177,7 @@ class LocalVariances:
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
-                covariances = self._covariances(self._rows[index[piece]])
+                covariances = self._covariances(self._columns[index[piece]])
                 for i, values in zip(range(piece.start, piece.stop), covariances, strict=True):
                     own = labels[index[i]]
                     values[labels == own] = -np.inf
@@ -179,7 +186,7 @@ class LocalVariances:
                     beyond = local.farther if len(local.nearest) < n - sizes[own] else 0.0
                     variance[i] = _expected(max(prior[i] - local.nearer - local.farther, 0.0), beyond)
 
-        parallel(work, spans(len(index), ROWS))
+        parallel(work, spans(len(index), POINTS))
         return mean, variance
 
     def _conditioned(self, points: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -189,19 +196,18 @@ class LocalVariances:
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
-                features = self._kernel.row_features(checked[piece], self._origin, self._dtype)
+                features = self._kernel.column_features(checked[piece], self._origin, self._dtype)
                 found = [self._condition(values, self.n_neighbours) for values in self._covariances(features)]
                 explained[piece] = [(local.nearer, local.farther) for local in found]
 
-        parallel(work, spans(len(checked), ROWS))
+        parallel(work, spans(len(checked), POINTS))
         bounds = np.maximum(self._kernel.diagonal(checked) - explained.sum(axis=1), 0)
         return bounds, explained[:, 1] * (self.n_neighbours < len(self._rows))
 
     def _covariances(self, features: FloatArray) -> FloatArray:
-        """Return k_* of at most `ROWS` points with all training inputs, (t, n)."""
-        padded = np.zeros((ROWS, features.shape[1]), dtype=self._dtype)
-        padded[: len(features)] = features
-        return self._kernel.tile(padded, self._columns)[: len(features)]
+        """Return k_* of at most `POINTS` points with all training inputs, (t, n)."""
+        # Which sample is the last neighbour may hang on the last bit, so no other point may change it.
+        return np.ascontiguousarray(point_tile(self._kernel, self._rows, features).T[: len(features)])
 
     def _condition(self, covariances: FloatArray, count: int) -> _Conditioned:
         """Condition on the `count` samples of the largest of k_* (n,)."""

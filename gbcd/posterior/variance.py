@@ -13,10 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from gbcd.linalg.cholesky import cholesky_in_place
 from gbcd.memory_budget import available_memory
 from gbcd.solvers.cholesky import CholeskyFactor, NotPositiveDefiniteError
-from gbcd.solvers.cost_model import MIN_DRAWS, MIN_ROOM, largest_left
-from gbcd.solvers.preconditioner import DRAWS, ColumnFactor, Preconditioner
-from gbcd.system.kernel_system import WORKSPACE_BYTES, KernelSystem
-from gbcd.system.tiles import kernel_matrix
+from gbcd.solvers.column_factor import (
+    MAX_DRAWN_PIVOTS,
+    MIN_DRAWN_PIVOTS,
+    MIN_FACTOR_BYTES,
+    ColumnFactor,
+    forecast_norm_left,
+)
+from gbcd.solvers.preconditioner import Preconditioner
+from gbcd.system.protocol import LinearSystem
+from gbcd.system.storage import WORKSPACE_BYTES
 from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns
@@ -46,7 +52,7 @@ RIDGE, MAX_RIDGE = 1e-5, 1e4
 
 
 def predictive_variance(
-    system: KernelSystem,
+    system: LinearSystem,
     X_new: npt.ArrayLike,
     include_noise: bool = False,
     solver: str = "auto",
@@ -56,7 +62,7 @@ def predictive_variance(
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
         Over the training inputs.
     X_new : array (t, d)
         Scaled as the training inputs were.
@@ -93,7 +99,7 @@ class Variances:
 
     Parameters
     ----------
-    system : KernelSystem
+    system : LinearSystem
     solver, random_state
         See `predictive_variance`.
 
@@ -107,7 +113,7 @@ class Variances:
 
     def __init__(
         self,
-        system: KernelSystem,
+        system: LinearSystem,
         solver: str = "auto",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -145,14 +151,14 @@ class Variances:
 
     def _is_direct(self) -> bool:
         system = self._system
-        fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.memory_budget
+        fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.storage.budget
         # What is too much for float32 is so for this preconditioner.
-        hopeless = system.beyond_float32 and _holds_factor(system)
+        hopeless = system.precision.beyond_float32 and _holds_factor(system)
         return self._solver == "cholesky" or (self._solver == "auto" and (fits or hopeless))
 
     def _chunk(self) -> int:
         taken = 0 if self._preconditioner is None else self._preconditioner.bytes
-        affordable = (self._system.room - taken) / (ARRAYS * 4 * self._system.n)
+        affordable = (self._system.storage.room - taken) / (ARRAYS * 4 * self._system.n)
         return int(np.clip(affordable, MIN_CHUNK, MAX_CHUNK))
 
     def _explained_directly(self, points: Float64Array) -> Float64Array:
@@ -166,7 +172,7 @@ class Variances:
         system = self._system
         assert self._preconditioner is not None
         dtype = system.dtype
-        G = -self._columns(points)
+        G = -system.cross(points, dtype)
         Z = np.zeros_like(G)
         variance = prior.copy()
         everyone: IntArray = np.arange(len(points))
@@ -187,7 +193,7 @@ class Variances:
             if not still.all():
                 open_, steps = open_[still], np.ascontiguousarray(steps[:, still])
             _add_product(steps, D, -_inner(products, steps))
-            D, products = steps, system.multiply(steps)
+            D, products = steps, system.matmul(steps, wide=True)
             if not _orthonormalise(D, products):
                 break
             lengths = -_inner(D, G)
@@ -198,17 +204,11 @@ class Variances:
         bound = self._steps(G, everyone)[1]
         return self._give_up(points, variance, everyone[bound > RELATIVE_ERROR * variance + ABSOLUTE_ERROR * prior])
 
-    def _columns(self, points: Float64Array) -> FloatArray:
-        """Return K between the training inputs and these points (t, d), shape (n, t)."""
-        system = self._system
-        system.kernel_evaluations += system.n * len(points)
-        return kernel_matrix(system.kernel, system.X, points, system.origin, system.dtype)
-
     def _afresh(self, points: Float64Array, prior: Float64Array, Z: FloatArray) -> tuple[FloatArray, Float64Array]:
         """Return Kbar Z - k_* and the variances by it."""
-        G = self._system.multiply(Z)
+        G = self._system.matmul(Z, wide=True)
         curvature = _dots(Z, G)
-        K_star = self._columns(points)
+        K_star = self._system.cross(points, self._system.dtype)
         G -= K_star
         return G, np.maximum(prior - 2 * _dots(Z, K_star) + curvature, 0)
 
@@ -240,26 +240,28 @@ class Variances:
         return estimate
 
 
-def _holds_factor(system: KernelSystem) -> bool:
+def _holds_factor(system: LinearSystem) -> bool:
     available = available_memory()
     return available is None or 8 * system.n**2 <= available
 
 
-def _preconditioner(system: KernelSystem, rng: np.random.Generator) -> Preconditioner:
+def _preconditioner(system: LinearSystem, rng: np.random.Generator) -> Preconditioner:
     factor = _grown(system, rng)
     if factor.needs_float64 and system.raise_precision():
         factor = _grown(system, rng)
     return Preconditioner(factor, system.noise)
 
 
-def _grown(system: KernelSystem, rng: np.random.Generator) -> ColumnFactor:
+def _grown(system: LinearSystem, rng: np.random.Generator) -> ColumnFactor:
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    room = max(system.room // 2, MIN_ROOM)
+    room = max(system.storage.room // 2, MIN_FACTOR_BYTES)
     # The next columns are evaluated beside L: a fifth of its memory at most.
-    draws = int(np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWS, min(DRAWS, system.n)))
+    draws = int(
+        np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWN_PIVOTS, min(MAX_DRAWN_PIVOTS, system.n))
+    )
     while factor.rank < wanted and factor.bytes + system.dtype.itemsize * draws * system.n <= room:
-        if not factor.grow(draws) or largest_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
+        if not factor.grow(draws) or forecast_norm_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
             break
         if factor.leaves_much:
             factor.compress()

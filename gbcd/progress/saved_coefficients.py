@@ -6,7 +6,7 @@ import os
 import time
 
 from gbcd.checkpoint import Checkpoint, fingerprint
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 SECTION = "solve"
@@ -20,7 +20,7 @@ class SavedCoefficients:
     checkpoint : path-like or Checkpoint
     seconds : float
         Between two savings.
-    system : KernelSystem
+    system : LinearSystem
     Y : array (n, q)
 
     Attributes
@@ -35,7 +35,7 @@ class SavedCoefficients:
     """
 
     def __init__(
-        self, checkpoint: str | os.PathLike[str] | Checkpoint, seconds: float, system: KernelSystem, Y: Float64Array
+        self, checkpoint: str | os.PathLike[str] | Checkpoint, seconds: float, system: LinearSystem, Y: Float64Array
     ) -> None:
         self._seconds = float(seconds)
         self._file = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)

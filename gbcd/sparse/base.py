@@ -143,18 +143,17 @@ class SparseGP(GPEstimator):
             For another number of columns than the training inputs had, values that are not finite, or deviations of a
             model that was stored without what they need.
         """
-        return self._predict(X, return_std, include_noise, self._variance)
+        return self._predict(X, return_std, include_noise, lambda inputs: self._variance(self.scale_inputs(inputs)))
 
-    def _standardised_mean(self, points: Float64Array) -> Float64Array:
-        return kernel_product(self.kernel_, points, self.regressors_, self.coef_, self._origin)
+    def _mean(self, X: Float64Array) -> Float64Array:
+        points = self.scale_inputs(X)
+        return self._scaling.in_units(kernel_product(self.kernel_, points, self.regressors_, self.coef_, self._origin))
 
     def _own_state(self) -> dict[str, npt.NDArray[Any]]:
         return {"regressors": self.regressors_, "active": self.active_, "coef": self.coef_, "origin": self._origin}
 
-    def _from_own_state(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "regressors_": stored_array(state["regressors"]),
-            "active_": np.asarray(state["active"], dtype=np.intp),
-            "coef_": stored_array(state["coef"]),
-            "_origin": stored_array(state["origin"]),
-        }
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.regressors_ = stored_array(state["regressors"])
+        self.active_ = np.asarray(state["active"], dtype=np.intp)
+        self.coef_ = stored_array(state["coef"])
+        self._origin = stored_array(state["origin"])

@@ -1,15 +1,15 @@
-"""The linear system Kbar alpha = Y, Kbar = K + noise I, never stored whole unless the memory budget holds it.
+"""`KernelSystem`: Kbar = K + noise I over the rows of one matrix, in one process.
 
-Only two operations touch all n rows: "add these columns to the gradient" and "where is the gradient
-large". Both live here and nowhere else, so whoever shards the rows over processes, machines or a GPU
-replaces `KernelSystem` alone.
+It joins four parts: which values are kept (`storage`), in which precision values are evaluated (`precision`), the
+features they are evaluated from (`features`, `exact_tiles`), and products with vectors (`products`). What each
+operation costs stands in `LinearSystem`.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,72 +18,23 @@ from gbcd.kernels.base import Kernel, require_kernel
 from gbcd.memory_budget import budget_bytes
 from gbcd.scaling import centre
 from gbcd.system.exact_tiles import ExactTiles
-from gbcd.system.kept_tiles import CODED, TILE, KeptTiles, Pair, half_bytes, tile_pairs
-from gbcd.system.products import locality_order, symmetric_product
+from gbcd.system.features import RowFeatures
+from gbcd.system.kept_tiles import TILE, KeptTiles, Pair, tile_pairs
+from gbcd.system.precision import Precision, TilePrecision, check_precision
+from gbcd.system.products import MAX_PANEL_ROWS, symmetric_product, whole_product, wide_product
+from gbcd.system.protocol import KeptPart, KnownColumns
+from gbcd.system.storage import KernelStorage
 from gbcd.system.tiles import kernel_matrix, tile_rows
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_matrix, positive_number
 
-WORKSPACE_BYTES = 32 << 20
-"""Set aside for tiles and selection before K may be kept."""
-
-MAX_FLOAT32_MAGNITUDE = 2e3
-"""Above this, float32 tiles err by more than about 1e-4 in k: such systems use float64 tiles from the start."""
-
-MIN_FLOAT32_NOISE = 1e-5
-"""Below this, float32 rounding can outweigh the noise: the matrix of such tiles need not be positive definite."""
-
 MIN_NOISE, MAX_NOISE = 1e-300, 1e30
-"""Beyond them its inverse overflows, or vectors in float32 do."""
-
-UNIFORM_SHARE = 0.1
-"""Part of the draws by gradient that is even over all rows."""
-
-CODE_ERROR = 2.5e-6
-"""Standard deviation of the rounding of codes, for values up to 1, before it is known; 2.0e-6 to 2.3e-6 was seen."""
-
-MAX_CODE_ROUNDING = 0.35
-"""Codes serve while the norm of their rounding errors is at most this part of the noise: beyond it the restarts from an
-exact gradient take more steps than codes save."""
-
-WIDE_TILE = (256, 1024)
-"""Rows and columns of a tile of `multiply`."""
+"""Least and largest noise: beyond them its inverse overflows, or vectors in float32 do."""
 
 NEGLIGIBLE_ROUNDING = 0.1
-"""The same: below it nothing is gained by ordering the rows, which takes the memory of their features again."""
-
-CANCELLATION = 1 / 80
-"""Error of evaluated values beyond rounding, for each unit of |z|^2 and sqrt(d): as measured at d = 8 and 300."""
-
-MAX_PANEL_ROWS = 512
-
-Precision = Literal["mixed", "float64"]
-
-
-class KnownColumns(NamedTuple):
-    """Kernel values that a selection has already computed: K[rows][:, B] (no noise), in tile precision."""
-
-    rows: IntArray
-    values: FloatArray
-
-
-def check_precision(precision: object) -> None:
-    """Refuse a precision that `KernelSystem` does not know.
-
-    Raises
-    ------
-    ValueError
-        Naming it.
-    """
-    if precision not in get_args(Precision):
-        raise ValueError(f"precision must be 'mixed' or 'float64', not {precision!r}.")
-
-
-def squared_norms(G: Float64Array) -> Float64Array:
-    """Return |g_i|^2 over the outputs of each row of G (n, q): shape (n,)."""
-    norms: Float64Array = np.einsum("ij,ij->i", G, G)
-    return norms
+"""Norm of the codes' rounding errors, as a part of the noise, up to which the rows are not sorted for codes: little is
+gained there, and the features are held twice."""
 
 
 class KernelSystem:
@@ -110,11 +61,19 @@ class KernelSystem:
     ----------
     n : int
         Number of rows.
-    beyond_float32 : bool
-        Whether the noise is too small, or the spread of the inputs too large, for float32 tiles.
+    X : array (n, d)
+    kernel : Kernel
+        In the form that is exact for these inputs.
+    noise : float
+    origin : array (d,)
+        The centre features are taken about: float32 loses less there.
     kernel_evaluations : int
         Kernel values k(x, x') computed so far, in any precision; a value read from the kept K or got by symmetry
         is not counted again.
+    precision : TilePrecision
+        What kernel values are evaluated in, and what they err by.
+    storage : KernelStorage
+        What of K is kept, and the memory budget.
 
     Raises
     ------
@@ -137,53 +96,29 @@ class KernelSystem:
             raise ValueError(f"noise must be between {MIN_NOISE:g} and {MAX_NOISE:g}, not {noise}.")
         require_kernel(kernel)
         check_precision(precision)
-        self.memory_budget = budget_bytes(memory_budget)
+        budget = budget_bytes(memory_budget)
         self._checksum = zlib.crc32(self.X.data)
-        self.n = len(self.X)
-        self._origin: Float64Array = centre(self.X)
-        self.kernel = kernel.for_inputs(self.X, self._origin)
+        self.n, d = self.X.shape
+        self.origin: Float64Array = centre(self.X)
+        self.kernel = kernel.for_inputs(self.X, self.origin)
         self.kernel_evaluations = 0
-        self._codes_failed = False
-        self._reserved = 0
-        self._matrix: FloatArray | None = None
-        self._half: KeptTiles | None = None
-        self._order: IntArray | None = None
-        self._own = self.kernel.diagonal(self.X)
-        self._diag = self._own + self.noise
-        self._spread = float(self._own.max())
-        # Beyond the rounding of a value evaluated in tile precision, digits are lost to cancellation.
-        magnitude = self.kernel.magnitude(self.X, self._origin)
-        self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(self.X.shape[1]))
-        self.beyond_float32 = self.noise < MIN_FLOAT32_NOISE or magnitude > MAX_FLOAT32_MAGNITUDE
-        self._set_precision(np.dtype(np.float64 if precision == "float64" or self.beyond_float32 else np.float32))
+        self._kernel_diagonal = self.kernel.diagonal(self.X)
+        self._diagonal = self._kernel_diagonal + self.noise
+        magnitude = self.kernel.magnitude(self.X, self.origin)
+        largest = float(self._kernel_diagonal.max())
+        self.precision = TilePrecision(precision, self.noise, (self.n, d), magnitude, largest)
+        self.storage = KernelStorage((self.n, d), budget, self.precision)
+        self._features = self._make_features()
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
         """The precision tiles are evaluated in."""
-        return self._dtype
-
-    @property
-    def origin(self) -> Float64Array:
-        """The centre (d,) features are taken about: float32 loses less there."""
-        return self._origin
-
-    @property
-    def room(self) -> int:
-        """Bytes of the memory budget that are left beside the features and the workspace."""
-        features = 2 * self.n * (self.X.shape[1] + 2) * self._dtype.itemsize
-        return max(0, int(self.memory_budget - features - min(WORKSPACE_BYTES, self.memory_budget // 8)))
-
-    @property
-    def tile_error(self) -> float:
-        """Standard deviation of a kernel value evaluated in tile precision, about."""
-        return float(np.finfo(self._dtype).eps) * self._spread * self._lost / float(np.sqrt(12))
+        return self.precision.dtype
 
     @property
     def product_error(self) -> float:
         """Standard deviation of a kernel value in `matmul`, about."""
-        if self._half is not None and self._half.dtype == CODED:
-            return float(np.sqrt(self._half.code_variance)) or CODE_ERROR * self._spread
-        return self.tile_error
+        return self.storage.code_error if self.storage.is_coded else self.precision.tile_error
 
     def require_unchanged(self) -> None:
         """Refuse to go on where the caller has changed X in place: half of the tiles would still be of the old values.
@@ -196,105 +131,62 @@ class KernelSystem:
         if zlib.crc32(self.X.data) != self._checksum:
             raise ValueError("X has been changed since the KernelSystem was made: make another one, or give it a copy.")
 
-    def keep_whole(self) -> bool:
-        """Keep all of K in tile precision from now on, if it fits the memory budget; return whether it is kept.
-
-        It is evaluated at once, and serves `add_columns`, `panel` and `matmul`.
-        """
-        if self._matrix is None and self.n**2 * self._dtype.itemsize <= self.room:
-            self._half = None
-            self._matrix = np.empty((self.n, self.n), dtype=self._dtype)
-            self._fill_symmetric(self._matrix)
-        return self._matrix is not None
-
-    def keep_half(self, reserved: int = 0, coded: bool | None = None) -> None:
-        """Let `matmul` keep one half of K from now on, as far as the memory budget goes.
+    def keep(self, part: KeptPart, reserved: int = 0, coded: bool | None = None) -> bool:
+        """Say what of K is kept from now on, as far as the memory budget goes; return whether all of it has room.
 
         Parameters
         ----------
+        part : {"whole", "half", "nothing"}
+            "whole": all of K in tile precision, if it fits; evaluated at once. Where it does not fit nothing changes.
+            "half": as many tiles of one half as fit; filled and read by `matmul` alone. "nothing": the memory is given
+            back; the next `matmul` keeps what fits.
         reserved : int
-            Bytes of the budget to leave alone.
+            Bytes of the budget that "half" leaves alone.
         coded : bool, optional
-            As 16-bit codes, or in tile precision. By default in tile precision where all of it fits; else as codes,
-            where the noise outweighs their rounding; else as much of it as fits, in tile precision.
+            Keep the half as 16-bit codes, or in tile precision. By default in tile precision where all of it fits;
+            else as codes, where the noise outweighs their rounding; else as much of it as fits, in tile precision.
         """
-        self._reserved = reserved
-        room = self.room - reserved
-        if coded is None:
-            coded = half_bytes(self.n, self._dtype) > room and self.allows_codes
-        self._matrix = None
-        if coded and self._order is None and self.code_rounding > NEGLIGIBLE_ROUNDING:
-            self._order = locality_order(self._rows)
-            self._product_rows, self._product_columns = self._rows[self._order], self._columns[self._order]
-        self._half = KeptTiles(self.n, CODED if coded else self._dtype, room)
-
-    def keep_nothing(self) -> None:
-        """Give back what is kept of K."""
-        self._matrix = self._half = None
-
-    @property
-    def code_rounding(self) -> float:
-        """Norm of the rounding errors of 16-bit codes over the noise.
-
-        It is that of a symmetric random matrix, 2 sqrt(n) standard deviations (Wigner).
-        """
-        return float(2 * np.sqrt(self.n) * CODE_ERROR * self._spread / self.noise)
-
-    @property
-    def allows_codes(self) -> bool:
-        """Whether K may be kept as 16-bit codes."""
-        return self._dtype == np.float32 and not self._codes_failed and self.code_rounding <= MAX_CODE_ROUNDING
+        if part == "whole":
+            return self.storage.keep_whole(self._fill_symmetric)
+        if part == "half":
+            return self._keep_half(reserved, coded).share == 1
+        self.storage.release()
+        return False
 
     def raise_precision(self) -> bool:
         """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""
-        if self._half is not None and self._half.dtype == CODED:
-            self._codes_failed = True
-            self.keep_half(self._reserved)
+        if self.storage.is_coded:
+            self.precision.forbid_codes()
+            self._keep_half()
             return True
-        if self._dtype.itemsize == 8:
+        if not self.precision.raise_to_float64():
             return False
-        self._set_precision(np.dtype(np.float64))
+        self.storage.release()
+        self._features = self._make_features()
         return True
 
-    def diag(self) -> Float64Array:
-        """Return the diagonal of Kbar, the noise included, shape (n,)."""
-        return self._diag
+    def diagonal(self, noise: bool = True) -> Float64Array:
+        """Return the diagonal of Kbar, or of K where `noise` is False, shape (n,); not to be written to."""
+        return self._diagonal if noise else self._kernel_diagonal
 
-    def kernel_diag(self) -> Float64Array:
-        """Return k(x, x) of each row, the noise not included, shape (n,)."""
-        return self._own
+    def block(self, I: IntArray, J: IntArray, exact: bool = False) -> npt.NDArray[Any]:  # noqa: E741 - the paper's index sets
+        """Return K[I, J], without noise, shape (len(I), len(J)).
 
-    def block(self, I: IntArray, J: IntArray) -> Float64Array:  # noqa: E741 - the paper's index sets
-        """Return Kbar[I, J] in float64, shape (len(I), len(J)), the noise where an index meets itself."""
-        if self._matrix is not None and self._dtype == np.float64:
-            values = self._matrix[np.ix_(I, J)].astype(np.float64)
-        else:
-            rows = self.kernel.row_features(self.X[I], self._origin, np.float64)
-            columns = self.kernel.column_features(self.X[J], self._origin, np.float64)
-            values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
-            self.kernel_evaluations += values.size
-        # Not k(x, x) as the tile has it, from squares that cancel but for rounding.
-        row, column = np.nonzero(I[:, None] == J[None, :])
-        values[row, column] = self._diag[I[row]]
-        return values
+        In tile precision; in float64 where `exact`, and then k(x, x) itself where an index meets itself.
+        """
+        return self._exact_block(I, J) if exact else self._panel(I, J)
 
-    def panel(self, I: IntArray, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
-        """Return K[I, J], without noise, in tile precision, shape (len(I), len(J))."""
-        matrix = self._matrix
-        values = np.empty((len(I), len(J)), dtype=self._dtype)
-        columns = None if matrix is not None else self._columns[J]
+    def columns(self, J: IntArray) -> FloatArray:
+        """Return K[:, J], without noise, in tile precision, shape (n, m)."""
+        return self._panel(None, J)
 
-        def work(pieces: Iterator[slice]) -> None:
-            for piece in pieces:
-                if matrix is not None:
-                    values[piece] = matrix[np.ix_(I[piece], J)]
-                elif columns is not None:
-                    self.kernel.tile(self._rows[I[piece]], columns, out=values[piece])
-
-        parallel(work, spans(len(I), MAX_PANEL_ROWS))
-        if matrix is None:
-            self.kernel_evaluations += values.size
-        return values
+    def rows(self, I: IntArray, out: FloatArray | None = None) -> FloatArray:  # noqa: E741 - the paper's index sets
+        """Return K[I, :], without noise, in tile precision, shape (m, n); `out` may be written to."""
+        if self.storage.matrix is not None:
+            return self.storage.matrix[I]
+        self.kernel_evaluations += len(I) * self.n
+        values = np.empty((len(I), self.n), dtype=self.dtype) if out is None else out
+        return self._features.few_rows(I, values)
 
     def add_columns(self, B: IntArray, D: Float64Array, G: Float64Array, known: KnownColumns | None = None) -> None:
         """G += Kbar[:, B] @ D in place, in row tiles; n x m values are never held.
@@ -312,10 +204,9 @@ class KernelSystem:
         scale = float(np.abs(D).max(initial=0.0))
         if scale == 0:
             return
-        step = (D / scale).astype(self._dtype)
-        matrix = self._matrix
-        if matrix is not None:
-            self._add_kept_columns(matrix, B, step, scale, G)
+        step = (D / scale).astype(self.dtype)
+        if self.storage.matrix is not None:
+            _add_kept_columns(self.storage.matrix, B, step, scale, G)
         else:
             rest = None
             if known is not None:
@@ -326,147 +217,114 @@ class KernelSystem:
             self._add_evaluated_columns(B, step, scale, G, rest)
         G[B] += self.noise * D
 
-    def matmul(self, V: Float64Array) -> Float64Array:
-        """Return Kbar @ V in tile precision, shape (n, q); symmetric tiles are evaluated once."""
-        matrix = self._matrix
-        if matrix is None:
-            if self._half is None:
-                self.keep_half(self._reserved)
-            return self._half_product(V, self._dtype, self._half) + self.noise * V
-        scale = float(np.abs(V).max(initial=0.0)) or 1.0
-        right = (V / scale).astype(self._dtype)
-        product = self.noise * V
+    def matmul(self, V: FloatArray, wide: bool = False) -> npt.NDArray[Any]:
+        """Return Kbar @ V in float64, shape (n, q); symmetric tiles are evaluated once.
 
-        def work(pieces: Iterator[slice]) -> None:
-            for piece in pieces:
-                product[piece] += scale * (matrix[piece] @ right)
-
-        parallel(work, spans(self.n, MAX_PANEL_ROWS))
-        return product
-
-    def multiply(self, V: FloatArray) -> FloatArray:
-        """Return Kbar @ V for many columns V (n, q), in tile precision and nothing kept.
-
-        Then the product outweighs the kernel values, and evaluating both halves is cheaper than the memory of partial
-        sums that the use of symmetry takes.
+        `wide` is for hundreds of columns: the result is in tile precision, nothing is kept or read, and both halves are
+        evaluated, which takes less time then than the memory of partial sums that the use of symmetry needs.
         """
-        right = V.astype(self._dtype, copy=False)
-        product = np.empty_like(right)
-        columns = spans(self.n, WIDE_TILE[1])
+        if wide:
+            self.kernel_evaluations += self.n**2
+            return wide_product(self._features, V.astype(self.dtype, copy=False), self.noise)
+        if self.storage.matrix is not None:
+            return whole_product(self.storage.matrix, V) + self.noise * V
+        half = self._keep_half() if self.storage.half is None else self.storage.half
+        return self._half_product(V, self.dtype, half) + self.noise * V
 
-        def work(pieces: Iterator[slice]) -> None:
-            room = np.empty(WIDE_TILE[0] * WIDE_TILE[1], dtype=self._dtype)
-            for i in pieces:
-                total = self._dtype.type(self.noise) * right[i]
-                for j in columns:
-                    tile = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
-                    total += self.kernel.tile(self._rows[i], self._columns[j], out=tile) @ right[j]
-                product[i] = total
+    def residual(self, alpha: Float64Array, Y: Float64Array, exact: bool = True) -> Float64Array:
+        """Return the gradient Kbar @ alpha - Y, shape (n, q).
 
-        parallel(work, spans(self.n, WIDE_TILE[0]))
-        self.kernel_evaluations += self.n**2
-        return product
-
-    def residual(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:
-        """Return the gradient Kbar @ alpha - Y, shape (n, q), evaluated in float64 throughout."""
-        if self._dtype == np.float64:
+        In float64 throughout; where `exact` is False evaluated afresh in tile precision, in a third of the time.
+        """
+        if exact and self.dtype == np.float64:
             return self.matmul(alpha) - Y
-        return self._half_product(alpha, np.dtype(np.float64)) + self.noise * alpha - Y
-
-    def gradient(self, alpha: Float64Array, Y: Float64Array) -> Float64Array:
-        """Return Kbar @ alpha - Y, shape (n, q), evaluated afresh in tile precision: `residual` at less cost."""
-        return self._half_product(alpha, self._dtype) + self.noise * alpha - Y
+        dtype = np.dtype(np.float64) if exact else self.dtype
+        return self._half_product(alpha, dtype) + self.noise * alpha - Y
 
     def dense(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
         """Return the whole Kbar, (n, n), whatever the budget, rounded from float64 tiles: for the direct solver."""
         values = np.empty((self.n, self.n), dtype=dtype)
         self._fill_symmetric(values)
-        values.flat[:: self.n + 1] = self._diag
+        values.flat[:: self.n + 1] = self._diagonal
         return values
 
-    def cross(self, X_new: Float64Array) -> Float64Array:
-        """Return K between the rows of X and X_new (t, d), in float64, shape (n, t)."""
+    def cross(self, X_new: Float64Array, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+        """Return K between the rows of X and X_new (t, d), shape (n, t)."""
         self.kernel_evaluations += self.n * len(X_new)
-        values = kernel_matrix(self.kernel, self.X, X_new, self._origin)
-        return values.astype(np.float64, copy=False)
+        return kernel_matrix(self.kernel, self.X, X_new, self.origin, dtype)
 
-    def gradient_norm(self, G: Float64Array) -> float:
-        """Return the infinity norm of the gradient over all rows and outputs."""
-        return float(np.abs(G).max(initial=0.0))
+    def _make_features(self) -> RowFeatures:
+        return RowFeatures(self.X, self.kernel, self.origin, self._kernel_diagonal, self.dtype)
 
-    def steepest(self, G: Float64Array) -> int:
-        """Return argmax_i |g_i|^2 / Kbar_ii over all n: the first pick that Theorems 1 and 2 need."""
-        return int(np.argmax(squared_norms(G) / self._diag))
+    def _keep_half(self, reserved: int | None = None, coded: bool | None = None) -> KeptTiles:
+        half = self.storage.keep_half(reserved, coded)
+        if self.storage.is_coded and self.precision.code_rounding > NEGLIGIBLE_ROUNDING:
+            self._features.sort()
+        return half
 
-    def largest(self, G: Float64Array, size: int) -> IntArray:
-        """Return the `size` rows with the largest |g_i|^2, largest first."""
-        norms = squared_norms(G)
-        top = np.argpartition(-norms, size - 1)[:size]
-        return top[np.argsort(-norms[top], kind="stable")]
+    def _panel(self, I: IntArray | None, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
+        """Return K[I, J] in tile precision; all rows where I is None."""
+        count = self.n if I is None else len(I)
+        values = np.empty((count, len(J)), dtype=self.dtype)
+        matrix, rows = self.storage.matrix, self._features.rows
+        columns = None if matrix is not None else self._features.columns[J]
 
-    def draw_by_gradient(self, G: Float64Array, size: int, rng: np.random.Generator) -> IntArray:
-        """Draw `size` distinct rows (Gumbel top-k), a tenth of them evenly, the others in proportion to |g_i|^2.
-
-        The even share matters where rows nearly repeat: a block's own gradient is zero after its step, and rows that
-        must move again together with a neighbour would wait for ever. On 4,658 HistoSC images with a pool of 2,000,
-        40 n columns did not suffice without it, 20 n did with it; easy problems pay nothing.
-        """
-        if size >= self.n:
-            return np.arange(self.n)
-        weights = squared_norms(G)
-        weights += max(UNIFORM_SHARE * weights.mean(), np.finfo(np.float64).tiny)
-        keys = np.log(weights) + rng.gumbel(size=self.n)
-        return np.argpartition(-keys, size - 1)[:size]
-
-    def _set_precision(self, dtype: np.dtype[np.floating]) -> None:
-        self._dtype = dtype
-        self._rows = self.kernel.row_features(self.X, self._origin, dtype)
-        self._columns = self.kernel.column_features(self.X, self._origin, dtype)
-        self._matrix = None
-        self._half = None
-        self._order = None
-        self._product_rows, self._product_columns = self._rows, self._columns
-
-    def _add_kept_columns(
-        self, matrix: FloatArray, B: IntArray, step: FloatArray, scale: float, G: Float64Array
-    ) -> None:
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
-                # Rows of the symmetric K instead of its columns: they are contiguous.
-                G[piece] += scale * (matrix[B, piece].T @ step)
+                if matrix is not None:
+                    values[piece] = matrix[piece, J] if I is None else matrix[np.ix_(I[piece], J)]
+                elif columns is not None:
+                    self.kernel.tile(rows[piece if I is None else I[piece]], columns, out=values[piece])
 
-        parallel(work, spans(self.n, MAX_PANEL_ROWS))
+        parallel(work, spans(count, MAX_PANEL_ROWS))
+        if matrix is None:
+            self.kernel_evaluations += values.size
+        return values
+
+    def _exact_block(self, I: IntArray, J: IntArray) -> Float64Array:  # noqa: E741
+        """Return K[I, J] in float64."""
+        matrix = self.storage.matrix
+        if matrix is not None and matrix.dtype == np.float64:
+            return matrix[np.ix_(I, J)].astype(np.float64, copy=False)
+        rows = self.kernel.row_features(self.X[I], self.origin, np.float64)
+        columns = self.kernel.column_features(self.X[J], self.origin, np.float64)
+        values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
+        self.kernel_evaluations += values.size
+        # Not k(x, x) as the tile has it, from squares that cancel but for rounding.
+        row, column = np.nonzero(I[:, None] == J[None, :])
+        values[row, column] = self._kernel_diagonal[I[row]]
+        return values
 
     def _add_evaluated_columns(
         self, B: IntArray, step: FloatArray, scale: float, G: Float64Array, rest: IntArray | None
     ) -> None:
-        columns = self._columns[B]
+        rows, columns = self._features.rows, self._features.columns[B]
         count = self.n if rest is None else len(rest)
-        height = tile_rows(len(B), self._dtype)
+        height = tile_rows(len(B), self.dtype)
 
         def work(pieces: Iterator[slice]) -> None:
-            tile = np.empty((height, len(B)), dtype=self._dtype)
+            tile = np.empty((height, len(B)), dtype=self.dtype)
             for piece in pieces:
-                rows = piece if rest is None else rest[piece]
-                values = self.kernel.tile(self._rows[rows], columns, out=tile[: piece.stop - piece.start])
-                G[rows] += scale * (values @ step)
+                index = piece if rest is None else rest[piece]
+                values = self.kernel.tile(rows[index], columns, out=tile[: piece.stop - piece.start])
+                G[index] += scale * (values @ step)
 
         parallel(work, spans(count, height))
         self.kernel_evaluations += count * len(B)
 
-    def _half_product(
-        self, V: Float64Array, dtype: np.dtype[np.floating], kept: KeptTiles | None = None
-    ) -> Float64Array:
-        order = slice(None) if self._order is None else self._order
+    def _half_product(self, V: FloatArray, dtype: np.dtype[np.floating], kept: KeptTiles | None = None) -> Float64Array:
+        """Return K @ V by symmetric tiles in this precision, read from `kept` where it holds them."""
+        features = self._features
+        order = slice(None) if features.order is None else features.order
         # What is kept is filled with float64 values, rounded.
-        exact = dtype != self._dtype or (kept is not None and kept.dtype == np.float32 and not kept.is_full)
-        tiles = self._exact_tiles(self._order) if exact else None
+        exact = dtype != self.dtype or (kept is not None and kept.dtype == np.float32 and not kept.is_full)
+        tiles = self._exact_tiles(features.order) if exact else None
 
         def fill(pair: Pair, values: FloatArray) -> None:
-            if tiles is not None and values.dtype != self._dtype:
+            if tiles is not None and values.dtype != self.dtype:
                 tiles.fill(pair, values)
             else:
-                self._fill_tile(pair, values)
+                features.fill(pair, values)
 
         product, evaluations = symmetric_product(V[order], dtype, fill, kept)
         self.kernel_evaluations += evaluations
@@ -474,18 +332,11 @@ class KernelSystem:
         result[order] = product
         return result
 
-    def _fill_tile(self, pair: Pair, values: FloatArray) -> None:
-        """Evaluate a tile of the rows in the order of products, in tile precision."""
-        i, j = pair
-        self.kernel.tile(self._product_rows[i], self._product_columns[j], out=values)
-        if i.start == j.start:
-            np.fill_diagonal(values, self._own[i] if self._order is None else self._own[self._order[i]])
-
     def _exact_tiles(self, order: IntArray | None) -> ExactTiles:
-        room = min(WORKSPACE_BYTES, self.memory_budget // 8)
-        return ExactTiles(self.X, self.kernel, self._origin, self._own, order, room)
+        return ExactTiles(self.X, self.kernel, self.origin, self._kernel_diagonal, order, self.storage.workspace)
 
     def _fill_symmetric(self, matrix: FloatArray) -> None:
+        """Write K to `matrix` (n, n), rounded from float64."""
         pairs = tile_pairs(self.n, np.dtype(np.float64))
         tiles = self._exact_tiles(None)
 
@@ -501,7 +352,15 @@ class KernelSystem:
                     matrix[j, i] = values.T
 
         parallel(work, pairs)
-        self._count(pairs)
-
-    def _count(self, pairs: list[tuple[slice, slice]]) -> None:
         self.kernel_evaluations += sum((i.stop - i.start) * (j.stop - j.start) for i, j in pairs)
+
+
+def _add_kept_columns(matrix: FloatArray, B: IntArray, step: FloatArray, scale: float, G: Float64Array) -> None:
+    """G += scale * K[:, B] @ step, for the whole K (n, n)."""
+
+    def work(pieces: Iterator[slice]) -> None:
+        for piece in pieces:
+            # Rows of the symmetric K instead of its columns: they are contiguous.
+            G[piece] += scale * (matrix[B, piece].T @ step)
+
+    parallel(work, spans(len(matrix), MAX_PANEL_ROWS))

@@ -1,29 +1,31 @@
-"""Products of the whole symmetric K with vectors, each tile evaluated or read once for both of its halves."""
+"""Products of K with vectors: from tiles of one half, from the whole K in memory, or evaluated for many columns."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from gbcd.system.features import RowFeatures
 from gbcd.system.kept_tiles import CODED, TILE, KeptTiles, Pair, tile_pairs
-from gbcd.threads import parallel
-from gbcd.types import Float64Array, FloatArray, IntArray
+from gbcd.threads import parallel, spans
+from gbcd.types import Float64Array, FloatArray
 
-MAX_LANES = 16
-MIN_LANES = 4
+MIN_LANES, MAX_LANES = 4, 16
+"""Least and largest number of lanes. The tiles are dealt out to lanes, each summed up in order by one thread, and the
+lanes are added in order: the result does not depend on the number of threads."""
+
 LANE_BYTES = 32 << 20
-"""The tiles are dealt out to lanes, each summed up in order by one thread, and the lanes are added in order: the
-result does not depend on the number of threads. Each lane has a whole product; all together take about this much."""
-
-SMALLEST_PART = 256
-"""Rows that lie near each other: half a tile."""
+"""Bytes of all lanes' sums together, about: each lane has a whole product."""
 
 VECTOR = 16
+"""Columns that BLAS multiplies together."""
 
-MAX_SQUARED = 1e10
-"""Squares of larger features may overflow when summed up in float32."""
+MAX_PANEL_ROWS = 512
+"""Rows of K that one thread reads or evaluates at a time."""
+
+WIDE_TILE = (256, 1024)
+"""Rows and columns of a tile of `wide_product`."""
 
 FillTile = Callable[[Pair, FloatArray], None]
 """Writes the kernel values of a tile, in the precision of the array it is given."""
@@ -38,7 +40,7 @@ def padded(q: int) -> int:
 
 
 def symmetric_product(
-    V: Float64Array, dtype: np.dtype[np.floating], fill: FillTile, kept: KeptTiles | None = None
+    V: FloatArray, dtype: np.dtype[np.floating], fill: FillTile, kept: KeptTiles | None = None
 ) -> tuple[Float64Array, int]:
     """Return K @ V in float64, (n, q), and the number of kernel values evaluated for it.
 
@@ -103,26 +105,39 @@ def symmetric_product(
     return scale * total, evaluations
 
 
-def locality_order(features: FloatArray) -> IntArray:
-    """Return an order of the rows (n, p) in which near ones are mostly close together, (n,).
+def whole_product(matrix: FloatArray, V: FloatArray) -> Float64Array:
+    """Return K @ V in float64, (n, q), for a K (n, n) in memory."""
+    # Scaled to 1 first, so that the cast to float32 neither overflows nor underflows.
+    scale = float(np.abs(V).max(initial=0.0)) or 1.0
+    right = (V / scale).astype(matrix.dtype)
+    product = np.empty(V.shape)
 
-    Halves each part at the median of its projection on its direction of largest variance. Then most tiles of K
-    span a small range, and so do their rounding errors as codes: half of those in random order (arm8, n = 16,000).
+    def work(pieces: Iterator[slice]) -> None:
+        for piece in pieces:
+            product[piece] = scale * (matrix[piece] @ right)
+
+    parallel(work, spans(len(matrix), MAX_PANEL_ROWS))
+    return product
+
+
+def wide_product(features: RowFeatures, V: FloatArray, noise: float) -> FloatArray:
+    """Return (K + noise I) @ V, (n, q), evaluated and summed up in tile precision, which V has too.
+
+    For many columns: then the product outweighs the kernel values, and evaluating both halves of K is cheaper than the
+    memory of partial sums that the use of symmetry takes.
     """
-    largest = float(np.abs(features).max(initial=0.0))
-    if largest > MAX_SQUARED:
-        features = features / features.dtype.type(largest)
-    order = np.arange(len(features))
-    parts = deque([(0, len(features))])
-    while parts:
-        start, stop = parts.popleft()
-        if stop - start <= SMALLEST_PART:
-            continue
-        rows = order[start:stop]
-        centred = features[rows] - features[rows].mean(axis=0)
-        axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-        # Whole tiles on the left, so that tiles do not straddle the cut.
-        middle = start + min(-(-(stop - start) // (2 * SMALLEST_PART)) * SMALLEST_PART, stop - start - 1)
-        order[start:stop] = rows[np.argpartition(centred @ axis, middle - start)]
-        parts.extend([(start, middle), (middle, stop)])
-    return order
+    n = len(V)
+    product = np.empty_like(V)
+    columns = spans(n, WIDE_TILE[1])
+
+    def work(pieces: Iterator[slice]) -> None:
+        room = np.empty(WIDE_TILE[0] * WIDE_TILE[1], dtype=V.dtype)
+        for i in pieces:
+            total = V.dtype.type(noise) * V[i]
+            for j in columns:
+                tile = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
+                total += features.tile(i, j, tile) @ V[j]
+            product[i] = total
+
+    parallel(work, spans(n, WIDE_TILE[0]))
+    return product

@@ -119,7 +119,7 @@ def train_gbcd(parameters: Parameters, data: Path | None, seed: int) -> Job[GBCD
                 "noise": noise,
                 "regressors": len(features.train.poses),
                 "converged": bool(result.converged),
-                "remark": result.choice.partition(":")[0] if parameters["solver"] == "auto" else "",
+                "remark": result.choice.name if parameters["solver"] == "auto" else "",
                 **_passes(result.kernel_evaluations, len(features.train.poses)),
             }
         )

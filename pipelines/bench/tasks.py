@@ -66,11 +66,11 @@ def solve_system(parameters: Parameters, data: Path | None, seed: int) -> Job[So
             "iterations": result.n_iter,
             "residual": exact_residual(problem, result.coef),
             "converged": result.converged,
-            "choice": result.choice,
+            "choice": str(result.choice),
             **_test_error(parameters, problem, result.coef),
         }
         if solver == "auto":
-            measures["remark"] = result.choice.partition(":")[0]
+            measures["remark"] = result.choice.name
         if not parameters["keep"]:
             return Finding(measures)
         return Finding(measures, {"coef": result.coef, "predictions": predict_mean(problem, result.coef)})
@@ -229,7 +229,7 @@ def _few_rows(problem: Problem) -> slice:
 def _small_budget(budget: Budget, problem: Problem) -> int:
     """Return a budget for the warm-up that holds the same part of its smaller K."""
     share = _few_rows(problem).stop / len(problem.X)
-    return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).memory_budget)
+    return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).storage.budget)
 
 
 @contextmanager

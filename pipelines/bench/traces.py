@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from gbcd import KernelSystem, SolveResult, TraceEntry, solve
+from gbcd import KernelSystem, LinearSystem, SolveResult, TraceEntry, solve
 from gbcd.paper import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
 from gbcd.paper.algorithm1 import block_descent
-from gbcd.progress.result import Progress
+from gbcd.progress.limits import Limits
+from gbcd.progress.solve_run import SolveRun
 from pipelines.bench.data.problems import Problem
 from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters
 from pipelines.bench.tasks import MAX_PASSES, PREDICTED, WARM_UP_PASSES, WARM_UP_ROWS, draw_split, rmse, unconverged
@@ -148,7 +149,7 @@ class _Recording:
         self._inner, self._rows = inner, rows
         self.gradients: list[FloatArray] = []
 
-    def select(self, system: KernelSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
+    def select(self, system: LinearSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
         """Select as the inner one does."""
         self.gradients.append(G[self._rows, 0].copy())
         return self._inner.select(system, G, m, rng)
@@ -179,8 +180,9 @@ def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -
 
     def run() -> FloatArray:
         recording = _Recording(SELECTIONS[parameters["solver"]](), np.arange(len(problem.X)))
-        progress = Progress(system, right, 0.0, MAX_PASSES, lambda entry: entry.iteration >= ITERATIONS)
-        block_descent(progress, recording, min(BLOCK, len(problem.X) // 10), rng)
+        limits = Limits(MAX_PASSES, callback=lambda entry: entry.iteration >= ITERATIONS)
+        run = SolveRun(system, right, 0.0, limits)
+        block_descent(run, recording, min(BLOCK, len(problem.X) // 10), rng)
         return np.array(recording.gradients).T
 
     def check(gradients: FloatArray) -> Finding:

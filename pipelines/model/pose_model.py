@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gbcd import GBCDRegressor, LocalVariances, MatchingPursuitGP, MeanPredictor
+from gbcd import GBCDRegressor, MatchingPursuitGP, MeanPredictor
 from pipelines.errors import UsageError
 from pipelines.model.settings import Config
 from pipelines.training.calibration import Calibration
@@ -203,12 +203,8 @@ class PoseModel:
                 "the model holds no calibrated standard deviations: it was trained by an older version, or on too few "
                 "frames to hold any out; train it again"
             )
-        variance = self._variances.at(self.gp.scale_inputs(np.asarray(histograms, dtype=np.float64)))
+        variance = self.gp.posterior_.neighbour_variances(np.asarray(histograms, dtype=np.float64))
         return self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
-
-    @cached_property
-    def _variances(self) -> LocalVariances:
-        return LocalVariances(self.gp.X_train_, self.gp.kernel_, self.gp.noise_)
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:
         """The sparse rival's poses (n, 15, 3)."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from gbcd import GBCDRegressor, LocalVariances
+from gbcd import GBCDRegressor
 
 LEVEL = 0.9
 """The interval that is matched."""
@@ -78,9 +78,8 @@ def calibrate(gp: GBCDRegressor, outputs: NDArray[np.float64], blocks: NDArray[n
     training, and every block has its turn. Their mean joint error is within 1 % of the whole process's.
     """
     rows = np.unique(np.linspace(0, len(outputs) - 1, min(N_IMAGES, len(outputs))).round().astype(np.int64))
-    local = LocalVariances(gp.X_train_, gp.kernel_, gp.noise_)
     centred = outputs - gp.y_mean_
-    mean, variance = local.leave_group_out(rows, blocks, centred)
+    mean, variance = gp.posterior_.neighbours.leave_group_out(rows, blocks, centred)
     ratios = np.abs(centred[rows] - mean) / np.sqrt(variance + gp.noise_)[:, None]
     factors = np.quantile(ratios, LEVEL, axis=0) / half_width(LEVEL)
     return Calibration(factors, float(gp.noise_), float(np.quantile(variance, UNLIKE_QUANTILE)))

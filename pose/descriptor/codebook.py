@@ -17,11 +17,13 @@ from pose.descriptor.compiled_words import mean_shares, nearest_words, word_expo
 from pose.types import Float32Array, FloatArray, Int32Array
 
 MINI_BATCH_FROM = 50_000
-"""Number of descriptors from which on k-means reads mini-batches instead of all of them in each round."""
+"""Descriptors: from so many on, k-means reads mini-batches instead of all of them in each round."""
 BATCH_SIZE = 8192
+"""Descriptors in a mini-batch."""
 CHUNK = 4096
-"""Descriptors whose distances are computed at a time: bounds the differences to a few MB."""
+"""Descriptors whose distances are computed at a time, so that the differences take a few MB."""
 RELOCATION_ROUNDS = 10
+"""Rounds, at most, in which words without descriptors are moved."""
 ASSIGNMENTS = ("hard", "soft")
 
 
@@ -49,12 +51,12 @@ class Codebook(BaseEstimator):
     Hard assignment gives a descriptor to its nearest word. Soft assignment shares it out by the weights
     exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
 
-    Lloyd's k-means from k-means++ below 50,000 descriptors, mini-batch k-means (batches of 8,192) from there on. A word
-    that no descriptor is nearest to is moved to the descriptor farthest from its own word.
+    The words are found by Lloyd's k-means, started by k-means++; from 50,000 descriptors on by mini-batch k-means
+    (batches of 8,192). A word that no descriptor is nearest to is moved to the descriptor farthest from its own word.
     """
 
     _online: MiniBatchKMeans | None = None  # the running means of partial_fit
-    _seen: Float32Array | None = None  # distinct descriptors, while partial_fit has too few of them
+    _seen: Float32Array | None = None  # the distinct descriptors, as long as partial_fit has fewer than words
 
     def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
         self.n_words = n_words
@@ -91,17 +93,20 @@ class Codebook(BaseEstimator):
             )
             self._set_centers(distinct)
             return self
-        if len(array) < MINI_BATCH_FROM:
-            kmeans = KMeans(self.n_words, n_init=1, random_state=self.random_state)
-        else:
-            kmeans = MiniBatchKMeans(
+        by_batches = len(array) >= MINI_BATCH_FROM
+        kmeans = (
+            MiniBatchKMeans(
                 self.n_words, batch_size=BATCH_SIZE, n_init=1, random_state=self.random_state, compute_labels=False
             )
+            if by_batches
+            else KMeans(self.n_words, n_init=1, random_state=self.random_state)
+        )
         # Threads would add up the centres in another order, and rounding then leads k-means elsewhere.
         with threadpool_limits(limits=1):
             kmeans.fit(array)
         self._set_centers(kmeans.cluster_centers_.astype(np.float32))
-        self._relocate_empty(array)
+        if by_batches:
+            self._relocate_empty(array)
         return self
 
     def partial_fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
@@ -119,9 +124,9 @@ class Codebook(BaseEstimator):
 
         Notes
         -----
-        Mini-batch k-means; the words depend on the order of the batches. Until `n_words` distinct descriptors have
-        been seen they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
-        :meth:`from_centers` it starts from the words there are, which the first batch may move freely.
+        Mini-batch k-means; the words depend on the order of the batches. Until there are `n_words` distinct descriptors
+        they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
+        :meth:`from_centers` it starts from the words found, which the first batch may move freely.
         """
         array = self._checked(descriptors)
         if hasattr(self, "centers_"):
@@ -165,7 +170,12 @@ class Codebook(BaseEstimator):
         self.bandwidth_ = _half_spacing(self.centers_)
 
     def _relocate_empty(self, descriptors: Float32Array) -> None:
-        """Move words without descriptors to the descriptors farthest from their words."""
+        """Move words without descriptors to the descriptors farthest from their words.
+
+        `KMeans` does so itself; `MiniBatchKMeans` may leave words empty where descriptors repeat. Of 75 words for 60
+        points repeated 1,000 times and 20 others it leaves 13, and the mean squared distance is 6.7; with them moved it
+        is 0.76.
+        """
         for _ in range(RELOCATION_ROUNDS):
             words = self.predict(descriptors)
             empty = np.flatnonzero(np.bincount(words, minlength=self.n_words_) == 0)
@@ -195,7 +205,7 @@ class Codebook(BaseEstimator):
         -------
         (n,) int32 in 0..n_words_-1, the same for any number of threads.
         """
-        words: Int32Array = nearest_words(self._described(descriptors), self._transposed, self._half_norms)
+        words: Int32Array = nearest_words(self._checked_for_words(descriptors), self._transposed, self._half_norms)
         return words
 
     def memberships(self, descriptors: npt.ArrayLike) -> FloatArray:
@@ -216,7 +226,7 @@ class Codebook(BaseEstimator):
 
     def _weights(self, descriptors: npt.ArrayLike) -> Float32Array:
         """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
-        array = self._described(descriptors)
+        array = self._checked_for_words(descriptors)
         exponents: Float32Array = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
         return np.exp(exponents, out=exponents)
 
@@ -241,8 +251,8 @@ class Codebook(BaseEstimator):
         words = self.predict(descriptors)
         return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
 
-    def _described(self, descriptors: npt.ArrayLike) -> Float32Array:
-        """Check descriptors that the words are asked about."""
+    def _checked_for_words(self, descriptors: npt.ArrayLike) -> Float32Array:
+        """Check descriptors that words are asked for."""
         if not hasattr(self, "centers_"):
             raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
         array = _as_descriptors(descriptors, "descriptors")
@@ -271,7 +281,7 @@ def _as_descriptors(values: npt.ArrayLike, name: str) -> Float32Array:
 
 
 def _distinct_rows(array: Float32Array, enough: int) -> Float32Array | None:
-    """Return the distinct rows if there are fewer than `enough`, else None; look at all rows only if need be."""
+    """Return the distinct rows if there are fewer than `enough`, else None; mostly the first rows tell."""
     head = np.unique(array[: 4 * enough], axis=0)
     if len(head) >= enough:
         return None

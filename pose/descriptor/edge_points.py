@@ -89,18 +89,18 @@ def sample_edges(
 
     Notes
     -----
-    A contour is the closed chain of the foreground pixels along an edge, through their centres (holes likewise: the
-    chain lies on the foreground around the hole). Contours of at least 8 pixels are smoothed by a binomial filter
-    reaching 2 pixels to either side, which takes out the staircase that would lengthen slanted edges by up to 8 %; the
-    points then lie at equal steps along the polylines, all contours laid end to end, so that each gets its share of the
-    points by length and no contour needs as many pixels as it gets points.
+    A contour is the closed chain of the foreground pixels along an edge, through their centres. Around a hole, too, the
+    chain lies on the foreground. Contours of at least 8 pixels are smoothed by a binomial filter that reaches 2 pixels
+    to either side: the pixels' staircase would lengthen slanted edges by up to 8 %. All contours are laid end to end,
+    and the points lie at equal steps along them, so each contour gets points by its length. A contour may get more
+    points than it has pixels.
 
     Specks left out: holes that enclose less than 0.2 % of the area enclosed by their component; with ``"all"``
     components that enclose less than 1 % of the area of the largest; image edges shorter than 2.5 % of the longest
     contour.
 
     Image edges are Canny's (blur 1.4 pixels, thresholds 50 and 150), at least 5 pixels inside the contours. A line is
-    walked there and back at twice the step, so that it gets points by its length as a contour does.
+    walked there and back at twice the step, so that it too gets points by its length.
 
     What each kind of mask gives; the result depends on the values only:
 

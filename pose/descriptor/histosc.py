@@ -19,6 +19,7 @@ from pose.descriptor.shape_context import shape_context
 from pose.types import Float32Array, FloatArray, ShapeLike
 
 Rows = Float32Array | FloatArray
+"""What is made of one image: its shape contexts, or its histogram."""
 
 
 class HistoSC(TransformerMixin, BaseEstimator):
@@ -41,8 +42,8 @@ class HistoSC(TransformerMixin, BaseEstimator):
         ``"hard"``: each shape context counts for its nearest word. ``"soft"``: it is shared out among the words near
         it, see :class:`pose.Codebook`.
     hellinger
-        Take the square root of every entry of a histogram. The Euclidean distance of two such rows is sqrt(2) times the
-        Hellinger distance of the histograms: words that occur often no longer outweigh the others.
+        Take the square root of every entry of a histogram, so that frequent words no longer outweigh the others. The
+        Euclidean distance of two such rows is sqrt(2) times the Hellinger distance of the histograms.
     random_state
         Seed of k-means.
     n_jobs
@@ -63,9 +64,9 @@ class HistoSC(TransformerMixin, BaseEstimator):
     is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
     are Euclidean. `fit` uses every point of every image it is given.
 
-    Position and size of a silhouette of 180 pixels and more move less than 0.2 of its histogram (400 points, 100 words;
-    0.05 typically): what is left is how pixels fall on an edge. Rotation matters unless ``rotation="tangent"``, a
-    mirror always.
+    Moving or scaling a silhouette of 180 pixels and more changes less than 0.2 of its histogram (400 points, 100 words;
+    0.05 typically), since its pixels then fall differently on its edge. Rotation matters unless
+    ``rotation="tangent"``, a mirror always.
 
     Examples
     --------
@@ -188,7 +189,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
             waiting: deque[Future[Rows]] = deque()
             for index, image in enumerate(images):
                 waiting.append(pool.submit(checked, index, image))
-                if len(waiting) > 2 * n_jobs:  # a bound, so that an iterator over a video is not read ahead
+                if len(waiting) > 2 * n_jobs:  # a limit, so that a video is not read far ahead
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -211,7 +212,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         if not described:
             raise ValueError("no images: HistoSC.fit needs at least one silhouette")
         descriptors = np.concatenate(described)
-        del described  # at full size this is a third of a gigabyte, twice
+        del described  # a second copy, a third of a gigabyte at full size
         self.codebook_ = Codebook(self.n_words, self.random_state).fit(descriptors)
         return self
 
@@ -251,7 +252,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return self
 
     def _check_assignment(self) -> None:
-        if self.assignment not in ASSIGNMENTS:  # known here, found only by transform
+        if self.assignment not in ASSIGNMENTS:  # told before the words are learnt, not after
             raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {self.assignment!r}")
 
     def fit_transform(self, images: Iterable[ShapeLike], y: object = None) -> FloatArray:

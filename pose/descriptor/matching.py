@@ -99,9 +99,9 @@ def shape_context_distance(
 
     Returns
     -------
-    float, 0 to 1; symmetric; 0 for the same shape, no metric (the triangle inequality may fail). Of silhouettes of 180
-    pixels and more, position and size change it by less than 0.1, or 0.05 with ``binning="soft"``: what is left is how
-    pixels fall on an edge.
+    float, 0 to 1; symmetric; 0 for the same shape. It is no metric: the triangle inequality may fail. Moving or scaling
+    silhouettes of 180 pixels and more changes it by less than 0.1, with ``binning="soft"`` by less than 0.05, since
+    their pixels then fall differently on their edges.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def shape_context_distances(
     n_points, context
         As for :func:`shape_context_distance`.
     flips
-        Take the least of three distances: of the shape as it is, mirrored left to right, and upside down. Among
-        themselves, the earlier shape of each pair is mirrored.
+        Take the least of three distances: of the shape as it is, mirrored left to right, and mirrored upside down.
+        Without references the earlier shape of each pair is mirrored.
     n_jobs
         Threads, -1 for all processors; the result does not depend on it.
 
@@ -164,7 +164,7 @@ def shape_context_distances(
     distances = np.zeros((len(described), len(others)))
 
     def fill(row: int) -> None:
-        # Half of the table is enough: mirroring both shapes changes nothing but where pairs lie within their sectors.
+        # Half of the table is enough: a mirrored pair of shapes has the same distance.
         for column in range(row + 1 if among else 0, len(others)):
             distances[row, column] = min(
                 _assign(_costs(version, others[column])).distance for version in described[row]
@@ -195,7 +195,7 @@ def _contexts_of(
     points, tangents = points_of_shape(shape, n_points)
     points = as_points(points) * flip
     if tangents is not None:
-        # A mirror also turns the walk round, so that the inside stays on the left.
+        # A mirror also reverses the direction of the edge, so that the inside stays on the left.
         tangents = np.asarray(tangents) * flip * (flip[0] * flip[1])
     return context.describe(points, tangents)
 

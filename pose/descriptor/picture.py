@@ -23,12 +23,16 @@ from pose.silhouette.masks import as_mask
 from pose.types import BoolArray, Float32Array, FloatArray, Int32Array
 
 INK = "#303030"
+"""Colour of text and edge points."""
 ACCENT = "#C8340C"
+"""Colour of the point whose shape context is shown."""
 _BODY = ListedColormap(["#FFFFFF00", "#DCDCDC"])
 _HEAT = ListedColormap(colormaps["YlOrRd"](np.linspace(0.15, 1.0, 256)))
 _EMPTY_BIN = (0.95, 0.95, 0.95, 1.0)
-_MARGIN = 0.10  # of the silhouette's height, around it
-_RIM = 0.35  # rings beyond the outermost one, where the wheel's labels stand
+_MARGIN = 0.10
+"""Share of the silhouette's height that is left free around it."""
+_RIM = 0.35
+"""Width, in rings, of the rim outside the outermost ring, where the wheel's labels stand."""
 
 
 def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, float] | None = None) -> Figure:

@@ -10,10 +10,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.connected_components import find_components
 from pose.silhouette.gaussian_background import GaussianBackground
 from pose.silhouette.masks import Silhouette
-from pose.types import Image, Mask
+from pose.types import BoolArray, Image, Int32Array, Mask
 
 GREY_LEVELS = 255.0
 """Largest grey level: what images are divided by to lie in 0 to 1."""
@@ -120,14 +119,16 @@ class ToolkitBackground:
 
     def examine(self, frame: Image) -> Silhouette:
         """Silhouette of the person, and how large the largest other component is; errors as of `silhouette`."""
-        mask = self.foreground(frame)
-        areas = np.sort(find_components(mask).area) if self.largest else np.zeros(0)
-        other = float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0
+        mask, other = self.foreground(frame), 0.0
         if self.largest and mask.any():
-            mask = _large_components(mask, connectivity=8, largest=True)
-        return Silhouette(
-            _large_components(mask, connectivity=4, min_area=self.min_area) if self.min_area > 1 else mask, other
-        )
+            labels, areas = _label(mask, connectivity=8)
+            second, first = np.sort(areas)[-2:]
+            other = float(second / first)
+            mask = _kept(labels, np.arange(len(areas)) == areas.argmax())
+        if self.min_area > 1:
+            labels, areas = _label(mask, connectivity=4)
+            mask = _kept(labels, areas >= self.min_area)
+        return Silhouette(mask, other)
 
     def _checked(self, frame: Image) -> Image:
         if not hasattr(self, "means"):
@@ -142,10 +143,14 @@ class ToolkitBackground:
         return image
 
 
-def _large_components(mask: Mask, connectivity: int, *, largest: bool = False, min_area: int = 0) -> Mask:
-    """The largest component, or those of at least `min_area` pixels."""
+def _label(mask: Mask, connectivity: int) -> tuple[Int32Array, Int32Array]:
+    """The label of each pixel, 0 for the background, and the pixels that each label has, 0 for the background."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=connectivity)
-    areas = np.array(stats[:, cv2.CC_STAT_AREA])
+    areas = np.array(stats[:, cv2.CC_STAT_AREA], dtype=np.int32)
     areas[0] = 0
-    keep = np.arange(len(areas)) == areas.argmax() if largest else areas >= max(min_area, 1)
+    return np.asarray(labels, dtype=np.int32), areas
+
+
+def _kept(labels: Int32Array, keep: BoolArray) -> Mask:
+    """A mask of the components whose flags are set."""
     return np.asarray((keep.astype(np.uint8) * np.uint8(255))[labels])

@@ -23,7 +23,20 @@ def test_the_means_are_those_of_the_regressor(model):
     whole = predictor.predict(new)
     np.testing.assert_allclose((whole - expected) / model.y_scale_, 0, atol=1e-4)
     np.testing.assert_array_equal(whole[:, 1], 7.1)
-    np.testing.assert_allclose(np.concatenate([predictor.predict(new[:1]), predictor.predict(new[1:])]), whole, 1e-5)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-12])  # float32, float64
+@pytest.mark.parametrize("outputs", [slice(None), 0])
+def test_a_row_has_the_same_mean_in_every_batch(model, monkeypatch, tolerance, outputs):
+    monkeypatch.setattr("gbcd.posterior.mean.TOLERANCE", tolerance)
+    rng = np.random.default_rng(2)
+    X, new = rng.normal(5, 3, (1100, 6)), rng.normal(5, 3, (130, 6))
+    Y = np.sin(X[:, :3])[:, outputs]
+    predictor = MeanPredictor(GBCDRegressor("isotropic", gamma=0.1, noise=0.01, random_state=0).fit(X, Y))
+    whole = predictor.predict(new)
+    for size in (1, 7, 16, 64):
+        batches = [predictor.predict(new[start : start + size]) for start in range(0, len(new), size)]
+        np.testing.assert_array_equal(np.concatenate(batches), whole)
 
 
 def test_where_float32_is_not_good_enough_it_is_not_used(model, monkeypatch):

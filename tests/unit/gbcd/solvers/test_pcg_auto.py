@@ -4,8 +4,10 @@ import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
-from gbcd.solvers.cost_model import Plan
-from gbcd.solvers.preconditioner import ColumnFactor
+from gbcd.solvers.auto import Auto
+from gbcd.solvers.cholesky import Cholesky
+from gbcd.solvers.column_factor import ColumnFactor
+from gbcd.solvers.cost_model import ByPrecision, CostModel
 from gbcd.threads import worker_limit
 
 MB = 1 << 20
@@ -42,7 +44,7 @@ def test_pcg_is_the_direct_solution(problem, dense, n, q, noise, precision):
 def test_pcg_without_room_for_columns_is_cg(problem, dense, mb):
     X, Y, kernel, noise = problem(700, q=2)
     system = KernelSystem(X, kernel, noise, mb * MB)
-    assert system.room < 4 * 512 * 700
+    assert system.storage.room < 4 * 512 * 700
     plain, pcg = (solve(KernelSystem(X, kernel, noise, mb * MB), Y, name, random_state=0) for name in ("cg", "pcg"))
     assert pcg.converged
     assert agrees(pcg, dense(X, kernel, noise), noise, Y)
@@ -54,7 +56,7 @@ def test_float64_steps_need_no_gradient_afresh(problem, dense, monkeypatch):
     X, Y, kernel, noise = problem(1500, q=2)
     monkeypatch.setattr(KernelSystem, "residual", lambda *_: pytest.fail("evaluated again"))
     result = solve(KernelSystem(X, kernel, noise, 12 * MB, "float64"), Y, random_state=0)
-    assert "full-vector steps" in result.choice
+    assert result.choice.name == "full-vector steps"
     assert result.converged
     assert agrees(result, dense(X, kernel, noise), noise, Y)
 
@@ -87,7 +89,7 @@ def test_auto_is_the_direct_solution_with_and_without_memory(problem, n, q, nois
         result = solve(KernelSystem(X, kernel, noise, budget), Y, "auto", random_state=0)
         assert result.converged
         assert agrees(result, Kbar, noise, Y)
-        assert result.choice.startswith("cholesky: " if 8 * n**2 <= budget else "gbcd: ")
+        assert result.choice.name == ("cholesky" if 8 * n**2 <= budget else "gbcd")
         if q > 2:
             assert not result.coef[:, 2].any()
 
@@ -96,51 +98,69 @@ def test_auto_factors_small_systems_at_once(problem):
     X, Y, kernel, noise = problem(300)
     system = KernelSystem(X, kernel, noise)
     result = solve(system, Y, "auto")
-    assert result.choice == "cholesky: 300 rows are factored at once"
+    assert result.choice.name == "cholesky"
+    assert result.choice.steps is None
+    assert str(result.choice) == "cholesky: 300 rows are factored at once"
     # The matrix and one residual, both of one half; no column is drawn.
     assert result.kernel_evaluations <= 2 * 300**2
+
+
+class Forecasts(CostModel):
+    """Forecasts that are given."""
+
+    def __init__(self, direct, blocks):
+        super().__init__()
+        self.__dict__.update(direct=direct, blocks=blocks)
+
+    def cholesky_seconds(self, system, factor_dtype):
+        return self.direct
+
+    def block_seconds(self, system, n_outputs):
+        return self.blocks
 
 
 @pytest.mark.parametrize(
     ("direct", "blocks", "chosen"), [(1.0, 2.0, "cholesky"), (2.0, 1.0, "gbcd"), (np.inf, 9.0, "gbcd")]
 )
-def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, monkeypatch, direct, blocks, chosen):
+def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, direct, blocks, chosen):
     X, Y, kernel, noise = problem(300, q=3)
-    monkeypatch.setattr("gbcd.solvers.auto.cholesky_seconds", lambda system: direct)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: blocks)
-    result = solve(KernelSystem(X, kernel, noise), Y, "auto", block_size=60, random_state=0)
+    result = solve(KernelSystem(X, kernel, noise), Y, Auto(60, 0, Forecasts(direct, blocks)))
     assert result.converged
     assert agrees(result, dense(X, kernel, noise), noise, Y)
+    assert result.solver == "auto"
+    assert result.choice.name == chosen
+    assert result.choice.seconds == min(direct, blocks)
+    assert result.choice.steps.name == "greedy blocks"
+    assert result.choice.steps.seconds == blocks
     if chosen == "cholesky":
-        assert result.choice == "cholesky: forecast 1 s, against 2 s for greedy blocks of 60"
+        assert str(result.choice) == "cholesky: forecast 1 s, against 2 s for greedy blocks of 60"
     else:
-        assert result.choice == "gbcd: greedy blocks of 60"
+        assert str(result.choice) == "gbcd: greedy blocks of 60"
 
 
 def test_auto_factors_nothing_beyond_the_budget_where_float64_turns_out_to_be_needed(problem, monkeypatch):
     # A factor of 600 rows takes 1.4 MB in float32, 2.9 MB in float64.
     X, Y, kernel, noise = problem(600)
-    monkeypatch.setattr("gbcd.solvers.cholesky.FLOAT32_ROWS", 100)
-    monkeypatch.setattr("gbcd.solvers.auto.AT_ONCE", 0.0)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: 1e3)
-    monkeypatch.setattr(
-        "gbcd.solvers.coarse_descent.grow_to_best_rank", lambda *_, **__: Plan(1e3, 1e3, 0, False, False)
-    )
+    # Descent is forecast to take long, whatever its steps.
+    slow = CostModel(factor_at_once_seconds=0, block_passes=1e9, least_steps=1e9, error_reduction=np.inf)
+    solver = Auto(random_state=0, cost_model=slow, direct=Cholesky(float64_rows=100))
     choices = []
     for needed in (False, True):
         monkeypatch.setattr(ColumnFactor, "needs_float64", needed)
-        result = solve(KernelSystem(X, kernel, noise, 2_000_000), Y, "auto", random_state=0)
+        result = solve(KernelSystem(X, kernel, noise, 2_000_000), Y, solver)
         assert result.converged
-        choices.append(result.choice.split(":")[0])
+        choices.append(result.choice.name)
     assert choices == ["cholesky", "gbcd"]
 
 
-def test_auto_plans_full_vector_steps_too(problem, monkeypatch):
+def test_auto_plans_full_vector_steps_too(problem):
     X, Y, kernel, noise = problem(1500)
-    monkeypatch.setattr("gbcd.solvers.auto.cholesky_seconds", lambda system: np.inf)
-    result = solve(KernelSystem(X, kernel, noise), Y, "auto", random_state=0)
-    assert result.choice.startswith("gbcd: about ")
-    assert result.choice == "gbcd: " + solve(KernelSystem(X, kernel, noise), Y, random_state=0).choice
+    no_factor = CostModel(factor_seconds_per_row_cubed=ByPrecision(np.inf, np.inf))
+    result = solve(KernelSystem(X, kernel, noise), Y, Auto(random_state=0, cost_model=no_factor))
+    assert result.choice.name == "gbcd"
+    assert result.choice.steps.name == "full-vector steps"
+    assert result.choice.steps == solve(KernelSystem(X, kernel, noise), Y, random_state=0).choice
+    assert str(result.choice) == f"gbcd: {result.choice.steps}"
 
 
 @pytest.mark.parametrize("solver", ["pcg", "auto"])
@@ -178,6 +198,7 @@ def test_auto_looks_at_a_coarse_block_no_longer_than_a_factor_is_worth():
         solve(KernelSystem(X, SquaredExponential(1 / 240), 1e-3), Y, solver, random_state=0)
         for solver in ("cholesky", "auto")
     )
-    assert chosen.choice.startswith("cholesky: forecast")
+    assert chosen.choice.name == "cholesky"
+    assert chosen.choice.steps is not None
     assert chosen.kernel_passes < direct.kernel_passes + 0.25
     np.testing.assert_allclose(chosen.coef, direct.coef, atol=1e-4)

@@ -4,7 +4,7 @@ import scipy.sparse
 from sklearn.gaussian_process.kernels import RBF
 
 from gbcd import KernelSystem, SquaredExponential, predictive_variance, solve
-from gbcd.system.kernel_system import KnownColumns
+from gbcd.system.protocol import KnownColumns
 
 N = 700
 ALL = 1 << 30
@@ -23,7 +23,7 @@ def test_the_products_are_those_of_the_dense_matrix(data, budget, precision, acc
     rng = np.random.default_rng(0)
     system = KernelSystem(X, kernel, noise, budget, precision)
     V, Y = rng.standard_normal((2, N, 3))
-    np.testing.assert_allclose(system.diag(), np.diagonal(Kbar))
+    np.testing.assert_allclose(system.diagonal(), np.diagonal(Kbar))
     np.testing.assert_allclose(system.matmul(V), Kbar @ V, atol=accuracy)
     np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, atol=1e-11)
     np.testing.assert_allclose(system.dense(), Kbar, atol=1e-13)
@@ -32,9 +32,12 @@ def test_the_products_are_those_of_the_dense_matrix(data, budget, precision, acc
     system.add_columns(B, V[B], G)
     np.testing.assert_allclose(G, Y + Kbar[:, B] @ V[B], atol=accuracy)
     rows, columns = rng.permutation(N)[:40], np.r_[B[:20], rng.permutation(N)[:20]]
-    np.testing.assert_allclose(system.block(rows, columns), Kbar[np.ix_(rows, columns)], atol=1e-13)
-    panel = Kbar[np.ix_(rows, columns)] - noise * (rows[:, None] == columns)
-    np.testing.assert_allclose(system.panel(rows, columns), panel, atol=accuracy)
+    K = Kbar - noise * np.eye(N)
+    np.testing.assert_allclose(system.block(rows, columns, exact=True), K[np.ix_(rows, columns)], atol=1e-13)
+    np.testing.assert_allclose(system.block(rows, columns), K[np.ix_(rows, columns)], atol=accuracy)
+    np.testing.assert_allclose(system.columns(columns), K[:, columns], atol=accuracy)
+    np.testing.assert_allclose(system.rows(columns), K[columns], atol=accuracy)
+    np.testing.assert_allclose(system.diagonal(noise=False), np.diagonal(K))
 
 
 def test_known_columns_are_used_and_not_computed_again(data):
@@ -42,7 +45,7 @@ def test_known_columns_are_used_and_not_computed_again(data):
     rng = np.random.default_rng(1)
     system = KernelSystem(X, kernel, noise, 0)
     B, rows = rng.permutation(N)[:50], rng.permutation(N)[:300]
-    known = KnownColumns(rows, system.panel(rows, B))
+    known = KnownColumns(rows, system.block(rows, B))
     assert system.kernel_evaluations == 300 * 50
     D, G = rng.standard_normal((50, 2)), np.zeros((N, 2))
     system.add_columns(B, D, G, known)
@@ -60,28 +63,37 @@ def test_every_value_is_counted_once(data):
         return counts[-1] - counts[-2]
 
     B, V, G = np.arange(30), np.ones((N, 1)), np.zeros((N, 1))
+    system.block(B, B[:7], exact=True)
+    assert counted() == 210
     system.block(B, B[:7])
     assert counted() == 210
+    system.columns(B)
+    assert counted() == 30 * N
+    system.rows(B[:2])
+    assert counted() == 2 * N
+    system.cross(X[:3])
+    assert counted() == 3 * N
     system.add_columns(B, V[B], G)
     assert counted() == 30 * N
     system.matmul(V)
     # Tiles above the diagonal once, those on it whole.
     assert N * (N + 1) // 2 <= counted() < N**2
     kept = KernelSystem(X, kernel, noise, ALL)
-    assert kept.keep_whole()
+    assert kept.keep("whole")
     kept.matmul(V)
     filled = kept.kernel_evaluations
     kept.matmul(V)
     kept.add_columns(B, V[B], G)
-    kept.panel(B, B)
+    kept.block(B, B)
+    kept.columns(B)
+    kept.rows(B)
     assert kept.kernel_evaluations == filled < N**2
 
 
 def test_the_budget_decides_whether_the_matrix_is_kept(data):
     X, kernel, noise, _ = data
-    assert not KernelSystem(X, kernel, noise, N**2 * 4).keep_whole()
-    assert KernelSystem(X, kernel, noise, 60_000_000).keep_whole()
-    assert KernelSystem(X, kernel, noise).memory_budget > 0
+    assert not KernelSystem(X, kernel, noise, N**2 * 4).keep("whole")
+    assert KernelSystem(X, kernel, noise, 60_000_000).keep("whole")
 
 
 def test_precision_is_raised_once(data):
@@ -102,41 +114,12 @@ def test_squares_that_cancel_too_much_for_float32_start_in_float64():
     assert KernelSystem(1e3 * X, kernel, 0.1).dtype == np.float32
 
 
-def test_where_the_gradient_is_large(data):
-    X, kernel, noise, _ = data
-    system = KernelSystem(X, kernel, noise, 0)
-    G = np.zeros((N, 2))
-    G[[5, 9, 300]] = [[1, 1], [-3, 0], [0.5, 0.1]]
-    assert system.steepest(G) == 9
-    assert system.largest(G, 3).tolist() == [9, 5, 300]
-    assert system.gradient_norm(G) == 3
-    assert len(system.draw_by_gradient(G, N + 5, np.random.default_rng(0))) == N
-
-
-def test_draws_follow_the_gradient_and_leave_nobody_out(data):
-    X, kernel, noise, _ = data
-    system = KernelSystem(X, kernel, noise, 0)
-    G = np.zeros((N, 1))
-    G[[5, 9]] = [[1.0], [2.0]]
-    draws = [system.draw_by_gradient(G, 1, np.random.default_rng(seed))[0] for seed in range(2000)]
-    counts = np.bincount(draws, minlength=N)
-    # A row's chance is |g|^2 plus a tenth of the mean, of 1.1 sums: 4 / 5.5 and 1 / 5.5, the others 0.5 / 5.5 together.
-    assert counts[9] / 2000 == pytest.approx(4 / 5.5, abs=0.04)
-    assert counts[5] / 2000 == pytest.approx(1 / 5.5, abs=0.04)
-    others = np.delete(counts, [5, 9])
-    assert others.sum() / 2000 == pytest.approx(0.5 / 5.5, abs=0.03)
-    assert (others > 0).sum() > 100
-    distinct = system.draw_by_gradient(G, 50, np.random.default_rng(0))
-    assert len(np.unique(distinct)) == 50
-    assert {5, 9} <= set(distinct)
-
-
 def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
     X, kernel, noise, Kbar = data
     system = KernelSystem(X, kernel, noise, 10**9)
-    assert system.keep_whole()
+    assert system.keep("whole")
     assert system.dtype == np.float32
-    values = system.panel(np.arange(N), np.arange(N))
+    values = system.columns(np.arange(N))
     np.testing.assert_allclose(values, Kbar - noise * np.eye(N), rtol=0, atol=6.1e-8)  # half a unit of float32 at 1
 
 
@@ -144,8 +127,8 @@ def test_a_matrix_that_is_kept_is_the_exact_one_rounded(data):
 def test_a_budget_is_any_whole_number_of_bytes(data, budget):
     X, kernel, noise, Kbar = data
     system = KernelSystem(X, kernel, noise, budget)
-    assert system.memory_budget == int(budget)
-    assert system.keep_whole() == (budget > 10)
+    assert system.storage.budget == int(budget)
+    assert system.keep("whole") == (budget > 10)
     y = np.sin(np.arange(float(N)))
     assert np.abs(Kbar @ solve(system, y, random_state=0).coef[:, 0] - y).max() <= 1.01e-4
 
@@ -211,10 +194,10 @@ def test_inputs_far_apart_on_the_kernels_scale_are_no_worse(problem, dense, budg
         Kbar[:150, 150:] = Kbar[150:, :150] = 0
         Kbar[150:, 150:] = dense(far, kernel, noise) if apart < 1e100 else 1 + noise * np.eye(150)
     system = KernelSystem(np.r_[near, far], kernel, noise, budget)
-    np.testing.assert_array_equal(system.diag(), 1 + noise)
+    np.testing.assert_array_equal(system.diagonal(), 1 + noise)
     np.testing.assert_allclose(system.dense(), Kbar, rtol=0, atol=1e-12)
     everything = np.arange(300)
-    for values in (system.dense(), system.block(everything, everything)):
+    for values in (system.dense(), system.block(everything, everything, exact=True) + noise * np.eye(300)):
         np.testing.assert_array_equal(np.diagonal(values), 1 + noise)
     rng = np.random.default_rng(0)
     V, Y = rng.standard_normal((2, 300, 2))

@@ -3,7 +3,7 @@ import pytest
 
 from gbcd import KernelSystem, SquaredExponential
 from gbcd.system.kept_tiles import CODED, KeptTiles, half_bytes, tile_pairs
-from gbcd.system.products import locality_order, padded, symmetric_product
+from gbcd.system.products import padded, symmetric_product
 from gbcd.threads import worker_limit
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -64,20 +64,21 @@ def test_the_number_of_workers_makes_no_difference(q, kept):
     for workers in (1, 2):
         system = KernelSystem(X, SquaredExponential(0.2), 0.1, 1 << 30)
         if kept is not None:
-            system.keep_half(coded=kept == CODED)
+            system.keep("half", coded=kept == CODED)
         else:
-            system.keep_half(reserved=system.room)
+            system.keep("half", reserved=system.storage.room)
         with worker_limit(workers):
-            products.append([system.matmul(V), system.matmul(V), system.residual(V, V), system.gradient(V, V)])
+            products.append(
+                [system.matmul(V), system.matmul(V), system.residual(V, V), system.residual(V, V, exact=False)]
+            )
     np.testing.assert_array_equal(*products)
 
 
-@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
+@pytest.mark.parametrize("scale", [0.0, 2.0**-664, 2.0**664])  # beyond float32; a power of two changes no digit
 def test_no_scale_is_lost_in_float32(scale):
-    K = matrix(300)
-    V = scale * np.random.default_rng(1).standard_normal((300, 2))
-    product, _ = symmetric_product(V, F32, filler(K)[0])
-    np.testing.assert_allclose(product, K @ V, rtol=0, atol=1e-5 * scale)
+    V = np.random.default_rng(1).standard_normal((300, 2))
+    product, scaled = (symmetric_product(values, F32, filler(matrix(300))[0])[0] for values in (V, scale * V))
+    np.testing.assert_array_equal(scaled, scale * product)
 
 
 @pytest.mark.parametrize("order", [False, True])
@@ -90,7 +91,7 @@ def test_a_system_keeps_codes_in_any_order(monkeypatch, order, share, q):
     monkeypatch.setattr("gbcd.system.kernel_system.NEGLIGIBLE_ROUNDING", 0.0 if order else np.inf)
     system = KernelSystem(X, SquaredExponential(0.2), noise, 1 << 30)
     Kbar = system.dense()
-    system.keep_half(reserved=system.room - int(share * half_bytes(n, CODED)), coded=True)
+    system.keep("half", reserved=system.storage.room - int(share * half_bytes(n, CODED)), coded=True)
     before = system.kernel_evaluations
     V, Y = np.random.default_rng(1).standard_normal((2, n, q))
     np.testing.assert_allclose(system.matmul(V), Kbar @ V, rtol=0, atol=1e-3)
@@ -101,7 +102,7 @@ def test_a_system_keeps_codes_in_any_order(monkeypatch, order, share, q):
     assert again == 0 if share == 1 else 0 < again < whole
     # Neither reads the codes.
     np.testing.assert_allclose(system.residual(V, Y), Kbar @ V - Y, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(system.gradient(V, Y), Kbar @ V - Y, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(system.residual(V, Y, exact=False), Kbar @ V - Y, rtol=0, atol=1e-4)
 
 
 def test_codes_in_order_err_less_than_at_random(monkeypatch):
@@ -111,30 +112,10 @@ def test_codes_in_order_err_less_than_at_random(monkeypatch):
     for threshold in (0.0, np.inf):
         monkeypatch.setattr("gbcd.system.kernel_system.NEGLIGIBLE_ROUNDING", threshold)
         system = KernelSystem(X, SquaredExponential(1.0), 1.0, 1 << 30)
-        system.keep_half(coded=True)
+        system.keep("half", coded=True)
         system.matmul(np.ones((n, 1)))
         errors.append(system.product_error)
     assert errors[0] < 0.85 * errors[1]
-
-
-@pytest.mark.parametrize("n", [1, 2, 256, 257, 512, 513, 1100, 5000])
-def test_the_order_is_a_permutation(n):
-    features = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
-    order = locality_order(features)
-    np.testing.assert_array_equal(np.sort(order), np.arange(n))
-
-
-@pytest.mark.parametrize("features", [np.ones((2000, 3)), np.arange(4000.0).reshape(-1, 1) // 1500])
-def test_rows_that_repeat_are_ordered_too(features):
-    order = locality_order(features.astype(np.float32))
-    np.testing.assert_array_equal(np.sort(order), np.arange(len(features)))
-
-
-def test_near_rows_are_close_together():
-    line = np.random.default_rng(0).permutation(2048).astype(np.float32)[:, None]
-    pieces = line[locality_order(line), 0].reshape(-1, 256)
-    # On a line the parts are the intervals.
-    np.testing.assert_array_equal(np.ptp(pieces, axis=1), 255)
 
 
 @pytest.mark.parametrize("q", range(1, 60))

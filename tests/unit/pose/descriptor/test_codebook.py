@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from pose.descriptor import codebook as codebook_module
@@ -97,6 +98,16 @@ def test_an_empty_word_is_moved_to_the_farthest_descriptor() -> None:
     rows = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]], np.float32)
     codebook._relocate_empty(rows)
     np.testing.assert_array_equal(codebook.centers_, [[0.0, 0.0], [5.0, 5.0]])
+
+
+def test_no_word_is_empty_where_mini_batches_leave_some() -> None:
+    # Why words are moved here although scikit-learn can: it does so in KMeans alone.
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([np.repeat(rng.normal(size=(60, 8)), 1000, axis=0), rng.normal(size=(20, 8)) * 50])
+    rows = rows.astype(np.float32)
+    plain = MiniBatchKMeans(75, batch_size=codebook_module.BATCH_SIZE, n_init=1, random_state=0).fit(rows)
+    assert (np.bincount(plain.predict(rows), minlength=75) == 0).any()
+    assert (np.bincount(Codebook(75).fit(rows).predict(rows), minlength=75) > 0).all()
 
 
 def test_is_rebuilt_from_its_centers() -> None:

@@ -107,6 +107,16 @@ def test_what_has_no_index(tmp_path, content):
     assert read_index(tmp_path / "none", 0) == []
 
 
+def test_ffmpeg_alone_gives_frames_behind_a_loss_the_numbers_of_earlier_ones(whole, pictures, tmp_path):
+    # Why the file's index is read here: PyAV counts the packets that it finds.
+    path = tmp_path / "a.avi"
+    path.write_bytes(lose(whole, 12, 13))
+    with av.open(str(path)) as container:
+        last = list(container.decode(video=0))[-1]
+    np.testing.assert_array_equal(last.to_ndarray(format="bgr24"), pictures[N - 1])
+    assert round(last.time * 60) == N - 3
+
+
 @pytest.mark.parametrize(
     ("lost", "left_out", "message"),
     [

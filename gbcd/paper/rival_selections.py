@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbcd.paper.gradient_draws import largest_rows, steepest
 from gbcd.paper.selection import ActiveSet
-from gbcd.system.kernel_system import KernelSystem
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array, IntArray
 
 
@@ -21,7 +22,7 @@ class Cyclic:
     def __init__(self) -> None:
         self._left: IntArray = np.empty(0, dtype=np.intp)
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the next `m` variables of the sweep, fewer at its end."""
         if len(self._left) == 0:
             self._left = rng.permutation(system.n)
@@ -33,9 +34,9 @@ class Cyclic:
 class Gradient:
     """BCDG: the m variables with the largest gradient, chosen without regard to one another."""
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the `m` rows with the largest |g_i|^2."""
-        return ActiveSet(system.largest(G, m))
+        return ActiveSet(largest_rows(G, m))
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,10 @@ class MaximalViolatingPair:
     took 19,500 steps to 1e-3, the extremes of the output with the widest span 25,100, the two steepest rows 31,500.
     """
 
-    def select(self, system: KernelSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
+    def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's
         """Return the pair, whatever `m` is."""
-        steepest = system.steepest(G)
-        opposed = int(np.argmin(G @ G[steepest]))
-        if opposed == steepest:
-            return ActiveSet(np.array([steepest]))
-        return ActiveSet(np.array([steepest, opposed]))
+        first = steepest(system, G)
+        opposed = int(np.argmin(G @ G[first]))
+        if opposed == first:
+            return ActiveSet(np.array([first]))
+        return ActiveSet(np.array([first, opposed]))

@@ -146,7 +146,7 @@ def conjugate_descent(
     exact = True
     directions = Directions(window, Y.shape[1])
     moved = np.zeros_like(Y)
-    base = 0.0  # drift of the gradient that the moves are counted from
+    base = 0.0  # error of the gradient that was evaluated last
     steps = 0
     while not (exact and norm <= problem.tol) and not run.exhausted and steps < max_steps:
         steps += 1
@@ -170,7 +170,7 @@ def conjugate_descent(
         if not arrived and (ends_soon or drift <= MAX_DRIFT * norm):
             continue
         moved[:] = 0
-        # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
+        # Values evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
         tile_drift = _drift(system.precision.tile_error, alpha)
         exact = arrived or tile_drift > MAX_TILE_DRIFT * norm
         base = 0.0 if exact else tile_drift

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.data.check_result import BoneRow, CalibrationRow, DataCheck, Selection, SyncRow, VideoRow
 from pipelines.data.info import bone_names, collected_warnings, file_faults, has_own_table, missing_parts
@@ -21,26 +20,34 @@ from pipelines.data.picture_check import (
     save_overlay,
 )
 from pipelines.features.silhouettes import fit_background
-from pipelines.model.settings import Config
 from pipelines.progress import Reporter
+from pipelines.settings import Config
 from pose.body.camera import Camera
 from pose.errors import DataError, MissingFile
 from pose.humaneva import HumanEva, Labels, Trial
 from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.silhouette.background_model import BackgroundModel
+from pose.types import FloatArray, IntArray
 
-_N_SYNC_FRAMES = 16  # pictures a video that joints are compared with
+_N_SYNC_FRAMES = 16
+"""Pictures of a video that joints are compared with."""
 _N_OVERLAY_FRAMES = 4
-_BELIEVED_SHIFT = 2  # frames; a shift of one may be the rounding of offsets
-_LEAST_NEAR = 0.6  # of the joints; where the clock is right it is above 0.9
+"""Pictures of a trial that are drawn."""
+_BELIEVED_SHIFT = 2
+"""Frames of shift from which it is a fault; one may be the rounding of offsets."""
+_LEAST_NEAR = 0.6
+"""Share of the joints that must be near the silhouette; above 0.9 where the clock is right."""
 _CAUSES = "are its .ofs files and calibrations those of this recording, and the numbers in them in their order?"
-_IMPLAUSIBLE_SHARE = 0.05  # of a trial's valid frames
-_AIM = np.array([0.0, 0.0, 1000.0])  # mm: the middle of the room at a person's height
-_LARGEST_DISTANCE = 20_000.0  # mm
+_IMPLAUSIBLE_SHARE = 0.05
+"""Share of a trial's valid frames with implausible bone lengths from which it is a fault."""
+_AIM = np.array([0.0, 0.0, 1000.0])
+"""The middle of the room at a person's height, world, mm."""
+_LARGEST_DISTANCE = 20_000.0
+"""Distance of a camera from the middle of the floor above which its calibration is wrong, mm."""
 
 
-def check_data(
+def check_tree(
     root: str | Path,
     reporter: Reporter,
     *,
@@ -87,7 +94,7 @@ class _Checker:
                 raise DataError(f"{data.root}: no video by {', '.join(sorted(unknown))} (there are {there})")
             self.cameras = [name for name in data.cameras if name in wanted]
         self._backgrounds: dict[str, BackgroundModel | None] = {}
-        self._references: dict[str, NDArray[np.float64] | None] = {}
+        self._references: dict[str, FloatArray | None] = {}
         self._distances: list[JointDistances] = []
 
     def run(self) -> None:
@@ -185,7 +192,7 @@ class _Checker:
         except DataError:
             return {}
 
-    def _look(self, sequence: Trial, numbers: NDArray[np.int64]) -> dict[str, Look]:
+    def _look(self, sequence: Trial, numbers: IntArray) -> dict[str, Look]:
         wanted = numbers if self._synced(sequence) else ()
         looks = {}
         for camera in self.cameras:
@@ -266,7 +273,7 @@ class _Checker:
         self,
         sequence: Trial,
         looks: dict[str, Look],
-        numbers: NDArray[np.int64],
+        numbers: IntArray,
         calibrations: dict[str, Camera],
     ) -> dict[str, JointDistances]:
         found = {}

@@ -9,9 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pipelines.progress import Reporter
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError, MissingFile
@@ -23,8 +20,10 @@ from pose.humaneva.partitions import own_table
 from pose.humaneva.release import COLOUR_CAMERAS, GREY_CAMERAS
 from pose.humaneva.splits import ranges_of
 from pose.humaneva.trial import MOCAP_TRIAL, TEST_TRIAL
+from pose.types import BoolArray
 
-N_BACKGROUNDS = 3  # recordings of the empty room a camera
+N_BACKGROUNDS = 3
+"""Recordings of the empty room that HumanEva-I has of each camera."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class DataInfo:
     notes: list[str] = field(default_factory=list)
 
 
-def describe_data(root: str | Path, reporter: Reporter) -> DataInfo:
+def survey(root: str | Path, reporter: Reporter) -> DataInfo:
     """Look through a tree; of its videos no more than headers and first pictures are read.
 
     Raises
@@ -91,7 +90,7 @@ def describe_data(root: str | Path, reporter: Reporter) -> DataInfo:
     for done, sequence in enumerate(data.trials):
         reporter.progress("trials", done, len(data.trials))
         with collected_warnings(info.notes):
-            _describe_trial(replace(sequence), info)  # a copy, so that its motion capture is not kept
+            _survey_trial(replace(sequence), info)  # a copy, so that its motion capture is not kept
     reporter.progress("trials", len(data.trials), len(data.trials))
     info.faults[:] = dict.fromkeys(info.faults)
     return info
@@ -190,7 +189,7 @@ def file_faults(sequence: Trial, cameras: list[str]) -> list[str]:
     return faults
 
 
-def _describe_trial(sequence: Trial, info: DataInfo) -> None:
+def _survey_trial(sequence: Trial, info: DataInfo) -> None:
     cameras = [name for name in info.data.cameras if name in sequence.videos]
     labels, reason = None, ""
     info.faults.extend(file_faults(sequence, cameras))
@@ -234,10 +233,10 @@ def _camera_frames(sequence: Trial, camera: str, labels: Labels | None, reason: 
     return CameraFrames(sequence.name, camera, named, valid, used, announced, reason)
 
 
-def _in_video(sequence: Trial, camera: str, labels: Labels, n_frames: int) -> NDArray[np.bool_]:
+def _in_video(sequence: Trial, camera: str, labels: Labels, n_frames: int) -> BoolArray:
     """Which frames the video has a picture of, (n,)."""
     index = labels.numbers + sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
-    inside: NDArray[np.bool_] = (index >= 0) & ((index < n_frames) | (n_frames == 0))
+    inside: BoolArray = (index >= 0) & ((index < n_frames) | (n_frames == 0))
     return inside
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
@@ -21,21 +20,29 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.humaneva import Labels, Trial
 from pose.silhouette.background_model import BackgroundModel
-from pose.types import Image
+from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+IntArray = IntArray
 
-LARGEST_SHIFT = 12  # frames to either side that are tried
-_NEAR = 3.0  # px
-_FAR = 30.0  # px from the silhouette; farther counts no more, as the person may be lost
-_MIN_GAIN = 0.15  # px of mean distance that a shift must win to be believed,
-_MIN_RATIO = 0.9  # and what it may leave of the distance without it
+LARGEST_SHIFT = 12
+"""Frames to either side that are tried."""
+_NEAR_DISTANCE = 3.0
+"""Distance of a joint from the silhouette up to which it is on the person, px."""
+_LARGEST_COUNTED = 30.0
+"""Distance of a joint from the silhouette that larger ones count as, px: the person may be lost there."""
+_MIN_GAIN = 0.15
+"""Decrease of the mean distance that a shift must bring to be believed, px."""
+_MIN_RATIO = 0.9
+"""Share of the mean distance without a shift that it may leave at most."""
 _MIN_FRAMES = 4
-_CELL = 320  # px, side of one picture of an overlay
-_MARGIN = 0.15  # of the person's size around him
-_TITLE = 22  # px
+"""Pictures that a shift must be told by, at least."""
+_CELL = 320
+"""Side of one picture of an overlay, px."""
+_MARGIN = 0.15
+"""Room around the person, as a share of the person's size."""
+_TITLE = 22
+"""Height of an overlay's title, px."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +177,7 @@ def joint_distances(
     known = np.asarray(np.isfinite(table).all(axis=(1, 2)))
     if known.sum() < _MIN_FRAMES:
         return None
-    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR))
+    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR_DISTANCE))
     return JointDistances(table[known].mean(axis=(0, 2)), near)
 
 
@@ -184,13 +191,13 @@ def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray
 
 
 def _sample(distance: FloatArray, pixels: FloatArray) -> FloatArray:
-    """Distances (J,) at pixels, none above `_FAR`; NaN where a pixel is not known."""
+    """Distances (J,) at pixels, none above `_LARGEST_COUNTED`; NaN where a pixel is not known."""
     known = np.asarray(np.isfinite(pixels).all(axis=1))
     columns, rows = np.round(np.where(known[:, None], pixels, 0)).astype(int).T
     height, width = distance.shape
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
-    found = np.where(inside, distance[rows.clip(0, height - 1), columns.clip(0, width - 1)], _FAR)
-    return np.asarray(np.where(known, np.minimum(found, _FAR), np.nan))
+    found = np.where(inside, distance[rows.clip(0, height - 1), columns.clip(0, width - 1)], _LARGEST_COUNTED)
+    return np.asarray(np.where(known, np.minimum(found, _LARGEST_COUNTED), np.nan))
 
 
 def save_overlay(

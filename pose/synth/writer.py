@@ -14,13 +14,11 @@ from typing import Any
 
 from pose.body.cal_file import write_cal
 from pose.errors import DataError, UnfinishedError
+from pose.files import is_still, take_lock
 from pose.synth.mocap.files import write_measurements, write_static
 from pose.synth.settings import DEFAULT_FRAMES, Request, Settings, check_request
 from pose.synth.takes import takes
 from pose.synth.work import Work
-
-if sys.platform != "win32":  # there two runs that make one data set are not told apart
-    import fcntl
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
 ProgressCallback = Callable[[int, int, str], None]
@@ -146,19 +144,15 @@ def _held(staging: Path, out: Path) -> Iterator[None]:
     """Make the folder to work in and hold it against other runs; the system lets go of it however this process ends."""
     while True:
         staging.mkdir(parents=True, exist_ok=True)
-        if sys.platform == "win32":
+        if sys.platform == "win32":  # a folder cannot be opened there
             yield
             return
         descriptor = os.open(staging, os.O_RDONLY)
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UnfinishedError(f"{out}: another run is making it; wait for it, or give another folder") from None
-            except OSError:  # some network drives have no locks
-                pass
+            if not take_lock(descriptor):
+                raise UnfinishedError(f"{out}: another run is making it; wait for it, or give another folder")
             # The run that held it may have moved it into place between our two calls.
-            if staging.is_dir() and os.path.samestat(os.fstat(descriptor), staging.stat()):
+            if is_still(descriptor, staging):
                 yield
                 return
         finally:

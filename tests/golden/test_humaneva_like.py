@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pipelines.evaluation.evaluate import evaluate
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
+from pipelines.settings import Config
 from pipelines.training.train import train
 from pose import GaussianBackground
 from pose.humaneva import HumanEva

@@ -11,8 +11,8 @@ import pytest
 
 from pipelines.errors import UsageError
 from pipelines.features.tree_features import Samples, extract
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
+from pipelines.settings import Config
 from pose.errors import DataError
 from pose.humaneva import HumanEva
 from pose.synth import synthesize

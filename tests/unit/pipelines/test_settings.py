@@ -6,7 +6,7 @@ import pytest
 from places import REPOSITORY
 
 from pipelines.errors import UsageError
-from pipelines.model.settings import Config, DataConfig, load_config
+from pipelines.settings import Config, DataConfig, load_config
 from pose.humaneva.splits import SCHEMES
 
 CONFIGS = REPOSITORY / "configs"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pipelines.model.pose_model import PoseModel
-from pipelines.model.settings import Config
+from pipelines.settings import Config
 
 
-def model_rows(model: PoseModel) -> dict[str, str]:
+def model_facts(model: PoseModel) -> dict[str, str]:
     """Facts about a model by name."""
     summary, settings, skeleton = model.summary, model.config, model.skeleton
     return {

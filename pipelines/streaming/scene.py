@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
-from pipelines.errors import UsageError
+from pipelines.digest import digest
+from pipelines.errors import PIPE_OR_DEVICE, UsageError
 from pipelines.features.silhouettes import fit_background, fit_frames
-from pipelines.model.settings import Config
-from pipelines.prediction.inputs import NO_FILE, digest
+from pipelines.settings import Config
 from pose.errors import DataError
 from pose.files import is_pipe_or_device
 from pose.silhouette.background_model import BackgroundModel
@@ -21,6 +21,7 @@ from pose.video.frame import VideoFrame
 from pose.video.reader import read_frames
 
 RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "knn", "running-mog2": "mog2"}
+"""Models that learn the background along, by what `--background` calls them."""
 
 Examine = Callable[[VideoFrame], Silhouette]
 
@@ -114,7 +115,7 @@ class FirstSeconds:
 
 @dataclass
 class RunningScene:
-    """No empty scene is known: it is learnt along."""
+    """No empty scene is known: the background is learnt while the video plays."""
 
     title: str
     recordings: ClassVar[tuple[Path, ...]] = ()
@@ -200,7 +201,7 @@ def choose_scene(backgrounds: Sequence[str | Path] = (), seconds: float | None =
         raise UsageError(f"no such file: {', '.join(missing)}")
     strange = [str(path) for path in paths if is_pipe_or_device(path)]
     if strange:
-        raise UsageError(f"--background {', '.join(strange)}: {NO_FILE}")
+        raise UsageError(f"--background {', '.join(strange)}: {PIPE_OR_DEVICE}")
     return EmptyScene(paths)
 
 

@@ -6,26 +6,51 @@ import itertools
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.frames import FrameRange
-from pipelines.prediction.scene import Examine, Scene
-from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
-from pose import EmptySilhouetteError
+from pipelines.settings import Config
+from pipelines.streaming.frames import FrameRange
+from pipelines.streaming.scene import Examine, Scene
+from pipelines.streaming.workers import n_cores, ordered_map, worker_pool
+from pipelines.types import Histograms, Poses
+from pose import EmptySilhouetteError, HistoSC
+from pose.body.skeleton import Skeleton
 from pose.errors import DataError
 from pose.series.pose_series import Quality
 from pose.silhouette.masks import Silhouette
+from pose.types import BoolArray, FloatArray
 from pose.video.frame import VideoFrame
 
 BATCH = 64
-"""Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame, so
-that a run that goes on computes what the stopped one would have: the last digits depend on the batch."""
-SEVERAL = 0.25
-"""Area of another silhouette, as a share of the person's, from which it is taken for one: that of somebody at twice the
-distance. What remains of shadows, reflections and noise is smaller."""
+"""Frames whose poses are computed together. The last digits depend on the batch. Results therefore go to the disk by
+whole batches, counted from the first frame, and a run that goes on computes the same as one that was not stopped."""
+SECOND_PERSON_AREA = 0.25
+"""Area of another silhouette, as a share of the person's, from which it is taken for a second person: that of somebody
+at twice the distance. Shadows, reflections and noise leave less."""
+
+
+class VideoModel(Protocol):
+    """What the stream asks of a model; `pipelines.model.pose_model.PoseModel` is one."""
+
+    @property
+    def config(self) -> Config:
+        """The settings of the training, among them those of silhouettes."""
+
+    @property
+    def histosc(self) -> HistoSC:
+        """The descriptor, with its codebook."""
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """Joints and bones of the poses."""
+
+    def predict_mean(self, histograms: Histograms) -> Poses:
+        """Poses (n, J, 3), mm, root-relative, of histograms (n, words); safe to call from several threads."""
+
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, BoolArray]:
+        """Standard deviations (n, J, 3), mm, and whether each silhouette is unlike those of the training set (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +75,8 @@ class FramePose:
 
     frame: int
     time: float
-    joints: NDArray[np.float64]
-    std: NDArray[np.float64] | None
+    joints: FloatArray
+    std: FloatArray | None
     quality: Quality
     coverage: float
 
@@ -62,13 +87,13 @@ class _Observed:
 
     frame: int
     time: float
-    histogram: NDArray[np.float64] | None
+    histogram: FloatArray | None
     quality: Quality
     coverage: float
 
 
 def stream(
-    video: Path, model: PoseModel, scene: Scene, frames: FrameRange, with_std: bool, n_done: int = 0
+    video: Path, model: VideoModel, scene: Scene, frames: FrameRange, with_std: bool, n_done: int = 0
 ) -> Generator[list[FramePose], None, None]:
     """Poses of a video's frames, in batches of `BATCH`.
 
@@ -76,7 +101,7 @@ def stream(
     ----------
     video : Path
         A video or a folder of numbered pictures.
-    model : PoseModel
+    model : VideoModel
     scene : Scene
     frames : FrameRange
     with_std : bool
@@ -117,11 +142,11 @@ def _look(
             yield frame, silhouette
 
 
-def _observe(frame: VideoFrame, silhouette: Silhouette, model: PoseModel) -> _Observed:
+def _observe(frame: VideoFrame, silhouette: Silhouette, model: VideoModel) -> _Observed:
     mask = silhouette.mask
     coverage = np.count_nonzero(mask) / mask.size
     quality = Quality.GOOD
-    if silhouette.other >= SEVERAL:
+    if silhouette.other >= SECOND_PERSON_AREA:
         quality |= Quality.SEVERAL_PEOPLE
     if mask[[0, -1]].any() or mask[:, [0, -1]].any():
         quality |= Quality.TOUCHES_BORDER
@@ -137,7 +162,7 @@ def _batches(observed: Iterable[_Observed]) -> Iterator[list[_Observed]]:
         yield batch
 
 
-def _regress(video: Path, batch: list[_Observed], model: PoseModel, with_std: bool) -> list[FramePose]:
+def _regress(video: Path, batch: list[_Observed], model: VideoModel, with_std: bool) -> list[FramePose]:
     """The poses of a batch."""
     shape = (len(model.skeleton), 3)
     histograms = [observed.histogram for observed in batch if observed.histogram is not None]

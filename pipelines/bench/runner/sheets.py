@@ -15,9 +15,10 @@ from pipelines.bench.runner.cell import Column, Run, Table
 from pose.files import atomic_path
 
 LIMIT_MARK = "/"
-"""In place of every number of what the time limit ended."""
+"""What stands for every number of a measurement that the time limit ended."""
 
 UNKNOWN = "–"
+"""What stands for a number that was not measured."""
 
 LEGEND = (
     "How to read the tables: s are seconds of the work named alone: kernel and noise were given or fitted before, and "

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pipelines import cli
-from pipelines.commands.describe import Description, describe, read_mask
 from pipelines.errors import UsageError
+from pipelines.model.descriptor_picture import Description, draw_description, read_mask
 from pose.errors import DataError
 
 
@@ -27,7 +27,7 @@ def mask(tmp_path: Path) -> Path:
 
 def test_makes_a_picture(mask: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.png"
-    assert describe(mask, out, n_words=5, at=(80, 20)) == Description(400, 5, 5)
+    assert draw_description(mask, out, n_words=5, at=(80, 20)) == Description(400, 5, 5)
     picture = cv2.imread(str(out))
     assert picture is not None
     assert picture.shape[1] > 1000
@@ -46,17 +46,17 @@ def test_a_shape_of_few_kinds_of_points_has_fewer_words(tmp_path: Path) -> None:
     pixel = np.zeros((9, 9), np.uint8)
     pixel[4, 4] = 1
     cv2.imwrite(str(tmp_path / "dot.png"), pixel)
-    assert describe(tmp_path / "dot.png", tmp_path / "out.png") == Description(400, 1, 1)
+    assert draw_description(tmp_path / "dot.png", tmp_path / "out.png") == Description(400, 1, 1)
 
 
 def test_faults_of_the_request_and_of_the_data_are_told_apart(mask: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.png"
     with pytest.raises(UsageError, match=r"none\.png: no such file"):
-        describe(tmp_path / "none.png", out)
+        draw_description(tmp_path / "none.png", out)
     with pytest.raises(UsageError, match="is a folder"):
-        describe(tmp_path, out)
+        draw_description(tmp_path, out)
     with pytest.raises(UsageError, match="--words 0"):
-        describe(mask, out, n_words=0)
+        draw_description(mask, out, n_words=0)
     (tmp_path / "text.png").write_text("no picture")
     (tmp_path / "empty.png").write_bytes(b"")
     cv2.imwrite(str(tmp_path / "black.png"), np.zeros((9, 9), np.uint8))
@@ -66,9 +66,9 @@ def test_faults_of_the_request_and_of_the_data_are_told_apart(mask: Path, tmp_pa
         ("black", "^[^:]*: the mask is empty"),
     ):
         with pytest.raises(DataError, match=message):
-            describe(tmp_path / f"{name}.png", out)
+            draw_description(tmp_path / f"{name}.png", out)
     with pytest.raises(DataError, match=r"none\.h5: no such model"):
-        describe(mask, out, model=tmp_path / "none.h5")
+        draw_description(mask, out, model=tmp_path / "none.h5")
     assert not out.exists()
 
 

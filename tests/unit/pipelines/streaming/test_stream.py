@@ -10,8 +10,8 @@ from films import HEIGHT, WIDTH, figure, picture, scene, walk, write_film
 from pipelines.errors import UsageError
 from pipelines.model.pose_model import PoseModel
 from pipelines.prediction import FrameRange, choose_scene
-from pipelines.prediction.stream import BATCH, stream
-from pipelines.prediction.workers import ordered_map, worker_pool
+from pipelines.streaming.stream import BATCH, stream
+from pipelines.streaming.workers import ordered_map, worker_pool
 from pose import GaussianBackground
 from pose.errors import DataError
 from pose.series.pose_series import Quality

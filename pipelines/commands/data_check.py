@@ -1,4 +1,4 @@
-"""The commands `pose data info` and `pose data check`: thin, like the rest of the command line."""
+"""`pose data check`: whether a HumanEva-I tree can be believed."""
 
 from __future__ import annotations
 
@@ -7,49 +7,14 @@ from typing import Annotated
 
 import typer
 
+from pipelines.commands.arguments import DataArgument
 from pipelines.errors import UsageError
 from pipelines.terminal.console import notes, output, reporting, split_names
-
-data_app = typer.Typer(help="Look through a HumanEva-I tree.", no_args_is_help=True, rich_markup_mode=None)
-
-RootArgument = Annotated[Path, typer.Argument(help="HumanEva-I tree: the folder that holds S1, S2, ...")]
-_EXIT_FAULTS = 1
+from pipelines.terminal.exit_codes import EXIT_FAILURE
 
 
-@data_app.command("info")
-def data_info(root: RootArgument) -> None:
-    """Show what a tree holds and lacks, its frames by trial and camera, and the counts of its partitions."""
-    from pipelines.data.info import describe_data, has_own_table
-    from pipelines.data.tables import frames_table, partitions_table
-
-    with reporting() as reporter:
-        info = describe_data(root, reporter)
-        for note in info.notes:
-            reporter.warn(note)
-        for fault in info.faults:
-            reporter.fault(fault)
-    data = info.data
-    table = "its own partitions.json" if has_own_table(data) else "HumanEva-I's own table"
-    print(f"root        {data.root}")
-    print(f"subjects    {' '.join(subject.name for subject in data.subjects)}")
-    print(f"actions     {' '.join(data.actions) or 'none'}")
-    print(f"cameras     {' '.join(data.cameras) or 'none'}")
-    print(f"partitions  by {table}")
-    for part in info.missing or ["nothing"]:
-        print(f"missing     {part}")
-    print()
-    output.print(frames_table(info))
-    output.print(partitions_table(info))
-    for row in info.frames:
-        if row.reason:
-            print(f"{row.trial} {row.camera}".rstrip() + f": none is used: {row.reason}")
-    print("named: by the partitions; valid: by the markers; used: every joint known, an offset, and in the video;")
-    print("valid, of partitions: also every joint known; scheme: what the setting data.scheme takes")
-
-
-@data_app.command("check")
-def data_check(
-    root: RootArgument,
+def data_check_command(
+    root: DataArgument,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for overlay pictures. Default: none.")] = None,
     subjects: Annotated[str, typer.Option(help="Comma-separated. Default: all.")] = "",
     actions: Annotated[str, typer.Option(help="Comma-separated. Default: all.")] = "",
@@ -62,7 +27,7 @@ def data_check(
     ] = 0,
 ) -> None:
     """Check calibration, synchronisation, bone lengths and videos; draw joints onto pictures. Exit code 1: faults."""
-    from pipelines.data.check import check_data
+    from pipelines.data.check import check_tree
     from pipelines.data.check_result import Selection
     from pipelines.data.tables import check_tables
 
@@ -70,7 +35,7 @@ def data_check(
         raise UsageError(f"--out {out}: is a file, a folder is needed")
     selection = Selection(split_names(subjects), split_names(actions), split_names(cameras), _numbers(frames))
     with reporting() as reporter:
-        check = check_data(root, reporter, out=out, selection=selection, video_frame_shift=video_frame_shift)
+        check = check_tree(root, reporter, out=out, selection=selection, video_frame_shift=video_frame_shift)
         for note in check.notes:
             reporter.warn(note)
         for fault in check.faults:
@@ -87,7 +52,7 @@ def data_check(
         print(f"overlay  {path}")
     if check.faults:
         notes.print(f"{len(check.faults)} faults", style="red")
-        raise typer.Exit(_EXIT_FAULTS)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def _numbers(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Error tables for the screen and pictures of results for a colleague."""
+"""The picture of an evaluation: examples, errors and their distribution, intervals."""
 
 from __future__ import annotations
 
@@ -8,63 +8,26 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
-from numpy.typing import NDArray
-from rich.table import Table
 
 from pipelines.evaluation.evaluate import LEVELS, METHODS, Evaluation
+from pipelines.evaluation.tables import LABELS
 from pose.body.skeleton import Skeleton
 from pose.files import atomic_path
+from pose.types import FloatArray
 
-LABELS = {"gbcd": "GBCD (exact)", "mpgp": "MPGP (sparse)", "mean_pose": "mean pose"}
 # Okabe and Ito's colours, which colour-blind readers tell apart too.
 METHOD_COLOURS = {"gbcd": "#009E73", "mpgp": "#CC79A7", "mean_pose": "#B0B0B0"}
+
+
 # The hues of the overlay video; none of them is a method's.
 SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
+
+
 TRUE_POSE_COLOUR = "#C8C8C8"
-_EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)  # quantiles of the error
 
 
-def error_table(evaluation: Evaluation) -> Table:
-    """Mean joint errors, mm, overall and by subject, action, camera and joint."""
-    table = Table(title=f"mean joint error, mm, {len(evaluation.samples)} samples of {evaluation.title}")
-    table.add_column("", no_wrap=True)
-    for method in METHODS:
-        table.add_column(LABELS[method], justify="right", no_wrap=True)
-    n_joints = len(evaluation.skeleton)
-    sections = {
-        "": {
-            f"{n_joints} joints": evaluation.means(),
-            f"{n_joints - 1}, without the root": evaluation.means("absolute_no_root"),
-            f"{n_joints}, aligned (P-MPJPE)": evaluation.means("aligned"),
-        },
-        "subject": evaluation.by("subject"),
-        "action": evaluation.by("action"),
-        "camera": evaluation.by("camera"),
-        "joint": evaluation.by_joint(),
-    }
-    for section, rows in sections.items():
-        for name, errors in rows.items():
-            label = f"{section} {name}".strip().replace("_", " ")
-            table.add_row(label, *(f"{errors[method]:.1f}" for method in METHODS), style=None if section else "bold")
-        table.add_section()
-    return table
-
-
-def interval_table(evaluation: Evaluation) -> Table:
-    """How often GBCD's errors are within its intervals, by subject, action, camera and joint."""
-    table = Table(title=f"GBCD: coordinates within their intervals, %, {len(evaluation.samples)} samples")
-    table.add_column("", no_wrap=True)
-    for level in LEVELS:
-        table.add_column(f"of {level:.0%}".replace("%", " %"), justify="right", no_wrap=True)
-    table.add_column("mean std, mm", justify="right", no_wrap=True)
-    for section, rows in evaluation.intervals().items():
-        for name, row in rows.items():
-            *shares, std = row.values()
-            label = f"{section} {name}".strip().replace("_", " ")
-            cells = [*(f"{100 * share:.1f}" for share in shares), f"{std:.1f}"]
-            table.add_row(label, *cells, style=None if section else "bold")
-        table.add_section()
-    return table
+_EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)
+"""Quantiles of the error whose frames are drawn."""
 
 
 def save_picture(path: Path, evaluation: Evaluation) -> None:
@@ -118,12 +81,12 @@ def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
             axes.axis("off")
 
 
-def front_view(pose: NDArray[np.float64], axes: str) -> NDArray[np.float64]:
+def front_view(pose: FloatArray, axes: str) -> FloatArray:
     """Right and up, (J, 2), of a pose in camera axes (y down) or world axes (z up)."""
     return pose[:, [0, 2]] if axes == "world" else pose[:, [0, 1]] * [1, -1]
 
 
-def _draw_pose(axes: Axes, points: NDArray[np.float64], skeleton: Skeleton, colour: str | None) -> None:
+def _draw_pose(axes: Axes, points: FloatArray, skeleton: Skeleton, colour: str | None) -> None:
     for parent, child in skeleton.bones:
         axes.plot(
             *points[[parent, child]].T,

@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
-from pipelines.features.tree_features import Samples, extract
-from pipelines.model.settings import Config
+from pipelines.features.histograms import histograms_of, new_histosc
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.progress import Silent
-from pipelines.training.train import FRAMES_PER_SECOND, describe, new_histosc
+from pipelines.settings import Config
 from pose import HistoSC
 from pose.files import atomic_path
-
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray, IntArray
 
 STUDY = "study.json"
 FEATURES = "features.npz"
@@ -67,13 +65,13 @@ class Part:
 
     histograms: FloatArray
     poses: FloatArray
-    blocks: NDArray[np.int64]
+    blocks: IntArray
 
     @classmethod
     def of(cls, histosc: HistoSC, samples: Samples, config: Config) -> Self:
         """Describe samples."""
         blocks = samples.time_blocks(round(config.gp.block_seconds * FRAMES_PER_SECOND))
-        return cls(describe(histosc, samples, Silent(), ""), samples.poses.reshape(len(samples), -1), blocks)
+        return cls(histograms_of(histosc, samples, Silent(), ""), samples.poses.reshape(len(samples), -1), blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +152,7 @@ class Study:
         digest.update(f"{fingerprint(self.tree)} {self.test}".encode())
         return digest.hexdigest()[:16]
 
-    def describe_images(self) -> Features:
+    def make_features(self) -> Features:
         """From the videos to histograms of both partitions: silhouettes, edge points, codebook, HistoSC."""
         data = self.config.data
         train = extract(
@@ -166,11 +164,11 @@ class Study:
         return Features(first, second, histosc.codebook_.n_words_)
 
     def features(self) -> Features:
-        """What `describe_images` found, from the folder if it is there."""
+        """What `make_features` found, from the folder if it is there."""
         path = self.folder / FEATURES
         held = Features.load(path, self.key)
         if held is None:
-            held = self.describe_images()
+            held = self.make_features()
             held.save(path, self.key)
         return held
 

@@ -103,12 +103,6 @@ class GPConfig(_Section):
         return name
 
 
-#: What a model file says nothing about was so before the setting came.
-BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {
-    "descriptor": {"assignment": "hard", "hellinger": False, "rotation": "absolute"}
-}
-
-
 class MPGPConfig(_Section):
     """The matching-pursuit sparse Gaussian process that the exact one is compared with."""
 
@@ -154,11 +148,11 @@ def load_config(path: str | Path | None = None) -> Config:
     try:
         return Config.model_validate(content)
     except ValidationError as error:
-        faults = "; ".join(_describe(fault) for fault in error.errors())
+        faults = "; ".join(_fault_in_words(fault) for fault in error.errors())
         raise UsageError(f"{path}: {faults}") from error
 
 
-def _describe(fault: Any) -> str:
+def _fault_in_words(fault: Any) -> str:
     location = [str(part) for part in fault["loc"]]
     key = ".".join(location)
     if fault["type"] != "extra_forbidden":

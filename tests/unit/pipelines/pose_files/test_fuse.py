@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from pipelines.commands.fuse import fuse_command, fuse_files
+from pipelines.commands.fuse import fuse_command
 from pipelines.errors import UsageError
+from pipelines.pose_files.fuse import fuse_files
 from pose.body.cal_file import write_cal
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15

@@ -1,4 +1,4 @@
-"""The file an unfinished fit is kept in, so that a killed one goes on where it was."""
+"""The checkpoint file: what an unfinished fit has reached, so that a killed one goes on from there."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 Arrays = dict[str, npt.NDArray[Any]]
+"""Arrays by name."""
 
 FINGERPRINT = "fingerprint"
+"""Name of the member that holds a section's fingerprint."""
 
 _numbers = itertools.count()
+"""Numbers the temporary files of this process."""
+
 _writing: set[str] = set()
 """Names of the temporary files this process is writing."""
 

@@ -1,4 +1,7 @@
-"""How much memory there is, and how much of it is taken without being asked."""
+"""Where the memory budget is decided: what `memory_budget` means in bytes, and how much memory there is.
+
+How the bytes are spent is decided in `gbcd/system/storage.py` (kernel values) and `gbcd/solvers` (the preconditioner).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,19 @@ from numbers import Real
 from pathlib import Path
 
 MEMORY_INFO = Path("/proc/meminfo")
+"""The file in which Linux says how much memory is available."""
+
 GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-"""What a Linux container may use."""
+"""The file that says how many bytes a Linux container may use."""
+
+AUTO_SHARE = 4
+"""The budget "auto" is one part in so many of the available memory."""
 
 MAX_AUTO_BUDGET = 4 << 30
+"""Largest budget "auto", in bytes."""
+
 FALLBACK_BUDGET = 1 << 30
+"""Bytes of the budget "auto" where the system does not say how much memory there is."""
 
 
 def available_memory() -> int | None:
@@ -34,7 +45,7 @@ def available_memory() -> int | None:
 def auto_memory_budget() -> int:
     """Return a quarter of the memory now available, at most 4 GiB, in bytes."""
     available = available_memory()
-    return FALLBACK_BUDGET if available is None else min(available // 4, MAX_AUTO_BUDGET)
+    return FALLBACK_BUDGET if available is None else min(available // AUTO_SHARE, MAX_AUTO_BUDGET)
 
 
 def budget_bytes(memory_budget: object) -> int:

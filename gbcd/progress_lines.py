@@ -6,7 +6,8 @@ import sys
 import time
 
 from gbcd.hyperparameters.search import HyperparameterFit
-from gbcd.progress.result import Callback, SolveResult, TraceEntry
+from gbcd.progress.result import SolveResult
+from gbcd.progress.trace import Callback, TraceEntry
 
 MAX_AMPLITUDES_SHOWN = 5
 """Largest number of amplitudes in a line."""

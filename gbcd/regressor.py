@@ -19,7 +19,8 @@ from gbcd.kernels.base import Kernel
 from gbcd.memory_budget import budget_bytes
 from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.posterior import Posterior
-from gbcd.progress.result import Callback, SolveResult
+from gbcd.progress.result import SolveResult
+from gbcd.progress.trace import Callback
 from gbcd.progress_lines import ProgressLines
 from gbcd.scaling import InputScaling
 from gbcd.solvers import solve
@@ -33,7 +34,10 @@ from gbcd.validation import positive_integer
 
 
 class GBCDRegressor(GPEstimator):
-    """Exact Gaussian process regression by greedy block coordinate descent.
+    """Exact Gaussian process regression: a coarse block of columns, then preconditioned, conjugate full-vector steps.
+
+    It converges globally, as the paper's greedy block coordinate descent does, and its choice of the coarse block is
+    greedy: see `gbcd.solve`.
 
     Outputs are standardised per column (a constant column is left out of the likelihood and predicted as
     its value, exactly). One gamma (one for each input with ARD), one noise and one active set serve all of them; only

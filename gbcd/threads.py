@@ -1,4 +1,11 @@
-"""The package's own threads, and how many threads BLAS may use beside them."""
+"""The package's own threads, how many of them work (`n_jobs`), and how many threads BLAS may use beside them.
+
+`parallel` shares a queue of work out among the threads of one pool. They are started once and kept: starting one takes
+longer than a small tile. `worker_limit` says how many take part, `thread_count` what `n_jobs` means.
+
+NumPy and SciPy each bring an OpenBLAS with threads of its own. Small factorizations with two of those run 10 to 100
+times slower than with one. So BLAS uses one thread inside `parallel` and for small factorizations: `blas_threads`.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +30,19 @@ T = TypeVar("T")
 
 
 class _Threads(threading.local):
-    """What the current thread may do."""
+    """What the current thread may do.
 
-    worker = False  # it is one of ours: a nested `parallel` runs in it alone, or all could wait for one another
+    Attributes
+    ----------
+    worker : bool
+        It is one of the pool's. A nested `parallel` runs in it alone, or all could wait for one another.
+    limit : int or None
+        Threads that may take part in its calls of `parallel`.
+    blas : int or None
+        Threads that BLAS has been limited to.
+    """
+
+    worker = False
     limit: int | None = None
     blas: int | None = None
 
@@ -46,6 +63,11 @@ def _pool() -> ThreadPoolExecutor:
 
 def _mark_worker() -> None:
     _here.worker = True
+
+
+# A forked child has the pool's object but not its threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @contextmanager

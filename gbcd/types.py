@@ -1,4 +1,4 @@
-"""Array types of the package."""
+"""The array types of the package. Types of one subject (`Callback`, `Pair`) stand with their subject."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.floating[Any]]
-
+"""float32 or float64, as the caller or the system's tile precision has it."""
 
 Float64Array = npt.NDArray[np.float64]
-
+"""float64 alone: coefficients, gradients, inputs, and all that is to be exact."""
 
 IntArray = npt.NDArray[np.intp]
+"""Indices of rows or columns, and labels."""
+
+CodeArray = npt.NDArray[np.uint16]
+"""16-bit codes of kernel values."""

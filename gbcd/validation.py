@@ -1,4 +1,4 @@
-"""Array types and the checks every public entrance shares."""
+"""The checks of arguments that the public functions and classes share: what is refused, and in which words."""
 
 from __future__ import annotations
 

@@ -1,13 +1,17 @@
-"""Files that are whole or not there: written under a temporary name, then renamed."""
+"""Files that are whole or not there, and the lock by which one run keeps another from its output."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pose.errors import DataError
+
+if sys.platform != "win32":  # there two runs that write one output are not told apart
+    import fcntl
 
 
 @contextmanager
@@ -37,5 +41,29 @@ def lost_by_writing(targets: Iterable[Path], sources: Iterable[Path]) -> list[Pa
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether it is there and neither file nor folder: it could be read once or never ends, and we read twice."""
+    """Whether it is there and neither file nor folder. Such a thing can be read once or never ends; we read twice."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def take_lock(descriptor: int) -> bool:
+    """Lock an open file or folder, unless another process has; the system unlocks it when this process ends.
+
+    Returns
+    -------
+    bool
+        False if another process has it. True also where the system or the drive knows no such locks.
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network drives
+        return True
+    return True
+
+
+def is_still(descriptor: int, path: Path) -> bool:
+    """Whether an open file or folder is still what `path` names: who held its lock may have removed or moved it."""
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())

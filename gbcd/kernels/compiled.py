@@ -1,8 +1,7 @@
-"""The compiled loops of the package: what NumPy does in several passes over a tile, in one.
+"""The compiled loops of kernel values: the exponential in float32, and squared differences in float64.
 
-Only what was measured to pay is here. In float32 the exponential below takes 0.33 ns a value on one thread, NumPy's
-0.42 ns after a separate pass for the clip; in float64 NumPy's is the faster one. The product with
-16-bit tiles has no counterpart in BLAS.
+Both do in one pass over a tile what takes NumPy several. The exponential takes 0.33 ns a value on one thread, NumPy's
+0.42 ns after a separate pass for the clip. In float64 NumPy's is the faster one, and is used.
 """
 
 from __future__ import annotations
@@ -12,14 +11,10 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
+from numpy import float32
 
+from gbcd.compiling import FAST
 from gbcd.types import Float64Array, FloatArray
-
-_FAST: Any = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-# Sums in any order: without it a dot product runs on one lane.
-_FAST_SUMS: Any = _FAST | {"fastmath": {"contract", "nsz", "reassoc"}}
-
-_f32 = np.float32
 
 
 def _reinterpreted(context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba's signature
@@ -37,29 +32,29 @@ def _exp(x: Any) -> Any:
     """exp(x) for x <= 0 to half a unit in the last place of 1; below -87 the smallest normal number."""
     # exp(x) = 2^k exp(r), |r| <= ln(2) / 2, with ln(2) in two parts so that r keeps its digits, and the Taylor series
     # of exp(r) shortened to a least-maximum polynomial of degree 7 (Cephes, expf).
-    x = max(x, _f32(-87.0))
-    k = np.floor(x * _f32(1.44269504) + _f32(0.5))
-    r = (x - k * _f32(0.693359375)) + k * _f32(2.12194440e-4)
-    p = _f32(1.9875691500e-4)
-    p = p * r + _f32(1.3981999507e-3)
-    p = p * r + _f32(8.3334519073e-3)
-    p = p * r + _f32(4.1665795894e-2)
-    p = p * r + _f32(1.6666665459e-1)
-    p = p * r + _f32(5.0000001201e-1)
-    p = p * r * r + r + _f32(1.0)
+    x = max(x, float32(-87.0))
+    k = np.floor(x * float32(1.44269504) + float32(0.5))
+    r = (x - k * float32(0.693359375)) + k * float32(2.12194440e-4)
+    p = float32(1.9875691500e-4)
+    p = p * r + float32(1.3981999507e-3)
+    p = p * r + float32(8.3334519073e-3)
+    p = p * r + float32(4.1665795894e-2)
+    p = p * r + float32(1.6666665459e-1)
+    p = p * r + float32(5.0000001201e-1)
+    p = p * r * r + r + float32(1.0)
     return p * _bits_to_float32((np.int32(k) + np.int32(127)) << np.int32(23))
 
 
-@njit(**_FAST)
+@njit(**FAST)
 def exp_not_positive(values: FloatArray) -> None:
     """Overwrite float32 values (a, b) with exp(min(value, 0))."""
     for i in range(values.shape[0]):
         row = values[i]
         for j in range(values.shape[1]):
-            row[j] = _exp(min(row[j], _f32(0.0)))
+            row[j] = _exp(min(row[j], float32(0.0)))
 
 
-@njit(**_FAST)
+@njit(**FAST)
 def scaled_differences(rows: Float64Array, columns: Float64Array, weights: Float64Array, out: Float64Array) -> None:
     """Write -sum_l (weights_l (rows_il - columns_lj))^2 to `out` (a, b): rows (a, d), columns (d, b)."""
     for i in range(out.shape[0]):

@@ -1,1 +1,1 @@
-"""Dense linear algebra in blocks, on the threads of the package."""
+"""Dense linear algebra: Cholesky factorizations in blocks on the package's threads, BLAS calls, and norms."""

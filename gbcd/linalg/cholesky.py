@@ -1,11 +1,11 @@
-"""Dense factorizations in blocks, run by our own threads with one BLAS thread each, in float32 or float64.
+"""Cholesky factorizations of dense matrices in float32 or float64, solves and inverses with them, and products.
+
+The matrix is cut into blocks that the package's threads work on, with one BLAS thread each. OpenBLAS's own threads wait
+by spinning: on two cores shared with other work they made a factorization of order 2,000 seventeen times slower, and
+near 2^31 bytes they crash it. Blocks queued for plain threads do neither.
 
 Blocks are cut for the cores of the machine, not for the threads that share a call: rounding depends on the blocks, and
 the number of threads shall make no difference.
-
-OpenBLAS's own threads wait by spinning: on two cores shared with other work they made a Cholesky
-factorization of order 2,000 seventeen times slower, and near 2^31 bytes they crash it. Blocks queued for
-plain threads do neither.
 """
 
 from __future__ import annotations
@@ -21,16 +21,20 @@ from gbcd.linalg.blas import F, divide, factor, subtract_product, subtract_squar
 from gbcd.threads import available_cores, blas_threads, parallel, spans
 from gbcd.types import Float64Array
 
-SMALL = 800
-"""Up to this order LAPACK on one thread is at least as fast."""
+MAX_LAPACK_ORDER = 800
+"""Largest order that LAPACK factors on one thread: up to it that is at least as fast as blocks."""
 
-MIN_BLOCK = 256
-MAX_BLOCK = 1024
+MIN_BLOCK, MAX_BLOCK = 256, 1024
+"""Least and largest order of a block. Larger ones multiply faster: 9 % from 256 to 512, 6 % from there to 1,024."""
+
 BLOCKS_PER_CORE = 5
-"""Larger blocks multiply faster (9 % from 256 to 512, 6 % from there to 1,024); fewer leave threads idle at the end."""
+"""Rows of blocks for each processor core: fewer leave threads idle at the end."""
 
-DIVIDE_BLOCK = 64
-"""Wider triangles are split: BLAS's own triangular solve reaches a third of the speed of its product."""
+MIN_ROWS = 64
+"""Least number of rows that a thread multiplies at a time."""
+
+MAX_DIVISOR = 64
+"""Largest order of a triangle that BLAS solves with in one piece: its solve has a third of the speed of its product."""
 
 
 def matmul(A: Float64Array, B: Float64Array) -> Float64Array:
@@ -41,7 +45,7 @@ def matmul(A: Float64Array, B: Float64Array) -> Float64Array:
         for piece in pieces:
             np.matmul(A[piece], B, out=product[piece])
 
-    parallel(work, spans(len(A), max(64, -(-len(A) // (2 * available_cores())))))
+    parallel(work, spans(len(A), max(MIN_ROWS, -(-len(A) // (2 * available_cores())))))
     return product
 
 
@@ -85,7 +89,7 @@ def cholesky_in_place(matrix: npt.NDArray[F]) -> npt.NDArray[F]:
         If the matrix is not positive definite to rounding.
     """
     n = len(matrix)
-    if n > SMALL:
+    if n > MAX_LAPACK_ORDER:
         wanted = n // (BLOCKS_PER_CORE * available_cores())
         _factor_in_blocks(matrix, min(max(wanted, MIN_BLOCK), MAX_BLOCK))
     else:
@@ -148,7 +152,7 @@ def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finishe
 def divide_in_halves(X: npt.NDArray[F], lower: npt.NDArray[F]) -> None:
     """X := X lower'^-1 in place, each row x (n,) to lower^-1 x, most of it as products; one thread's work."""
     n = len(lower)
-    if n <= DIVIDE_BLOCK:
+    if n <= MAX_DIVISOR:
         divide(X, lower)
         return
     half = n // 2

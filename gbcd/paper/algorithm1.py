@@ -1,31 +1,66 @@
-"""The one block coordinate descent loop (Algorithm 1): GBCD, BCDC, BCDG are this loop with another selection."""
+"""Algorithm 1: block coordinate descent. GBCD, BCDC and BCDG are this loop with another selection."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from gbcd.linalg.norms import infinity_norm
-from gbcd.paper import ActiveSet, Selection
-from gbcd.progress.result import Progress
+from gbcd.paper.selection import ActiveSet, Selection
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
 from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
 DEFAULT_BLOCK_SIZE = 500
-"""m of the paper; its experiments and ours are flat between 300 and 1,000."""
+"""m, the number of variables in a block, as in the paper. Its times and ours are flat between 300 and 1,000."""
 
 REFRESH_PASSES = 10.0
-"""Passes after which the float64 residual replaces the running gradient even before apparent convergence."""
+"""Passes over Kbar after which the float64 residual replaces the running gradient, converged or not."""
 
-WIDE = 32
-"""Input columns from which reading a kernel value takes less time than evaluating it, two reads and a fill apart."""
+FIRST_JITTER = 1e-14
+"""What is first added to the diagonal of a block that rounding leaves indefinite, over its mean."""
+
+MIN_COLUMNS_TO_KEEP_K = 32
+"""Input columns from which K is kept whole, if it fits: a value then takes longer to evaluate than to store and read.
+"""
 
 MAX_BLOCK_ROUNDING = 0.01
-"""Norm of the errors of float32 values, beside the noise, up to which they serve for K_BB too."""
+"""Norm of the errors of float32 kernel values, over the noise, up to which K_BB is made of them."""
 
-SAFETY = 0.8
-"""Apparent convergence below tol: the check costs half a pass, missing it by 1 % a second one."""
+STUCK_DRIFT = 0.5
+"""Part of the exact gradient's norm: where the running gradient was wrong by more, rounding is in the way."""
+
+STUCK_GAIN = 0.5
+"""Part of an exact gradient's norm that must be gone at the next one; else, with such a drift, the descent is stuck."""
+
+
+@dataclass(frozen=True)
+class BlockDescent:
+    """Algorithm 1 with a given selection, as a solver.
+
+    Parameters
+    ----------
+    selection : Selection
+    block_size : int, optional
+        m; 500 by default, at most n.
+    random_state : int, numpy.random.Generator, optional
+    name : str
+        What results and warnings call it.
+    """
+
+    selection: Selection
+    block_size: int | None = None
+    random_state: int | np.random.Generator | None = None
+    name: str = "block descent"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients and their exact gradient."""
+        m = min(self.block_size or DEFAULT_BLOCK_SIZE, run.problem.system.n)
+        return Solution(*block_descent(run, self.selection, m, np.random.default_rng(self.random_state)))
 
 
 def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
@@ -43,20 +78,19 @@ def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
                 shifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix
                 factor = scipy.linalg.cho_factor(shifted, lower=True, check_finite=False)
             except scipy.linalg.LinAlgError:
-                jitter = 10 * jitter or 1e-14 * scale
+                jitter = 10 * jitter or FIRST_JITTER * scale
                 continue
             return -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
 
 
 def block_descent(
-    progress: Progress, selection: Selection, m: int, rng: np.random.Generator, start: Float64Array | None = None
+    run: SolveRun, selection: Selection, m: int, rng: np.random.Generator, start: Float64Array | None = None
 ) -> tuple[Float64Array, Float64Array]:
     """Descend until the float64 residual is within the tolerance, the passes are used up, or rounding stops it.
 
     Parameters
     ----------
-    progress : Progress
-        Holds the system, Y and the limits, and collects the trace.
+    run : SolveRun
     selection : Selection
     m : int
         Block size.
@@ -69,34 +103,35 @@ def block_descent(
     alpha, gradient : array (n, q)
         The last coefficients and their exact float64 gradient.
     """
-    system, Y = progress.system, progress.Y
+    problem = run.problem
+    system, Y = problem.system, problem.Y
     alpha = np.zeros_like(Y) if start is None else start
     G = -Y if start is None else system.residual(alpha, Y)
     exact_norm = norm = infinity_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
-    while not (exact and norm <= progress.tol):
-        if norm <= SAFETY * progress.tol or progress.columns_used >= refresh_at or progress.exhausted:
-            # float32 tiles drift: the running gradient is not the gradient. Go on from the float64 one (iterative
-            # refinement); it alone says what has converged.
+    while not (exact and norm <= problem.tol):
+        if norm <= problem.running_tol or run.work.columns_used >= refresh_at or run.exhausted:
+            # With float32 tiles the running gradient drifts away from the gradient. Go on from the float64 one
+            # (iterative refinement), which alone says what has converged.
             running, G = G, system.residual(alpha, Y)
-            progress.columns_used += system.n
-            refresh_at = progress.columns_used + REFRESH_PASSES * system.n
+            run.count_columns(system.n)
+            refresh_at = run.work.columns_used + REFRESH_PASSES * system.n
             drift = infinity_norm(G - running)
             before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
-            stuck = drift > 0.5 * exact_norm > 0.25 * before
-            if norm <= progress.tol or progress.exhausted or (stuck and not system.raise_precision()):
+            stuck = drift > STUCK_DRIFT * exact_norm and exact_norm > STUCK_GAIN * before
+            if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
                 break
-        if system.X.shape[1] >= WIDE:
+        if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:
             system.keep("whole")
         chosen = selection.select(system, G, m, rng)
         B = chosen.indices
         step = solve_block(_block(system, chosen), G[B]) if chosen.step is None else chosen.step
         alpha[B] += step
         system.add_columns(B, step, G, known=chosen.known)
-        progress.columns_used += len(B)
-        norm, exact = progress.record(alpha, G, active=B), False
+        run.count_columns(len(B))
+        norm, exact = run.record(alpha, G, active=B), False
     return alpha, G
 
 

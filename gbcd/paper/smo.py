@@ -6,56 +6,68 @@ general loop's own work would take ten times as long as the kernel values.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numba
 import numpy as np
 
+from gbcd.compiling import IN_ORDER
 from gbcd.linalg.norms import infinity_norm
-from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, SAFETY
-from gbcd.progress.result import Progress
+from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
 from gbcd.types import Float64Array, FloatArray, IntArray
 
+STALLED = 0.5
+"""A restart that leaves more than this part of the exact gradient's norm is at the rounding of its kernel values."""
 
-def smo(progress: Progress) -> tuple[Float64Array, Float64Array]:
-    """Descend by pairs, from the float64 residual again and again until that is within the tolerance.
+MIN_RELATIVE_DETERMINANT = 1e-14
+"""Determinant of a pair's 2 x 2 matrix, over the product of its diagonal, below which the two are one variable."""
+
+
+@dataclass(frozen=True)
+class SMO:
+    """Descent by maximal violating pairs, begun again from the float64 residual until that is within the tolerance.
 
     One iteration of the trace is as many pairs as make up a block of the default size (a pass where n is smaller);
     the limits and the callback are looked at in between.
-
-    Returns
-    -------
-    alpha, gradient : array (n, q)
-        The last coefficients and their exact float64 gradient.
     """
-    system, Y = progress.system, progress.Y
-    alpha = np.zeros_like(Y)
-    G = -Y
-    norm = infinity_norm(G)
-    while norm > progress.tol and not progress.exhausted:
-        _descend(progress, alpha, G)
-        before = norm
-        G = system.residual(alpha, Y)
-        progress.columns_used += system.n
+
+    name: ClassVar[str] = "smo"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients and their exact gradient."""
+        problem = run.problem
+        system, Y = problem.system, problem.Y
+        alpha = np.zeros_like(Y)
+        G = -Y
         norm = infinity_norm(G)
-        # Where a restart gains nothing, what its tiles have lost by rounding is all that is left.
-        if norm > max(progress.tol, 0.5 * before) and not system.raise_precision():
-            break
-    return alpha, G
+        while norm > problem.tol and not run.exhausted:
+            _descend(run, alpha, G)
+            before = norm
+            G = system.residual(alpha, Y)
+            run.count_columns(system.n)
+            norm = infinity_norm(G)
+            if norm > max(problem.tol, STALLED * before) and not system.raise_precision():
+                break
+        return Solution(alpha, G)
 
 
-def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array) -> None:
+def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:
     """Lower the gradient from `exact` until its running value is within the tolerance; alpha changes in place."""
-    system = progress.system
+    system = run.problem.system
     system.keep("whole")
     G = exact.T.copy()  # along the variables, for the compiled loops
     weights, work = 1 / system.diagonal(), np.empty(system.n)
     room = np.empty((2, system.n), dtype=system.dtype)
     pairs = np.empty((max(1, min(DEFAULT_BLOCK_SIZE, system.n) // 2), 2), dtype=np.intp)
-    while not progress.exhausted:
+    while not run.exhausted:
         for pair in pairs:
             pair[:] = _violating_pair(G, weights, work)
             _move(G, alpha, system.rows(pair, out=room), pair, system.diagonal(), system.noise)
-        progress.columns_used += pairs.size
-        if progress.record(alpha, G.T, active=np.unique(pairs)) <= SAFETY * progress.tol:
+        run.count_columns(pairs.size)
+        if run.record(alpha, G.T, active=np.unique(pairs)) <= run.problem.running_tol:
             return
 
 
@@ -67,7 +79,7 @@ def _violating_pair(G: Float64Array, weights: Float64Array, work: Float64Array) 
     return steepest, int(work.argmin())
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array) -> None:
     """out_i = |g_i|^2 weight_i."""
     out[:] = 0.0
@@ -78,7 +90,7 @@ def _weighted_squares(G: Float64Array, weights: Float64Array, out: Float64Array)
         out[i] *= weights[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _products(G: Float64Array, index: int, out: Float64Array) -> None:
     """out_i = g_i . g_index."""
     out[:] = 0.0
@@ -88,7 +100,7 @@ def _products(G: Float64Array, index: int, out: Float64Array) -> None:
             out[i] += row[i] * reference
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**IN_ORDER)
 def _move(
     G: Float64Array, alpha: Float64Array, columns: FloatArray, pair: IntArray, diag: Float64Array, noise: float
 ) -> None:
@@ -97,7 +109,7 @@ def _move(
     a, b, c = diag[i], diag[j], columns[0, j]
     determinant = a * b - c * c
     # Two variables alike to rounding are one.
-    alone = i == j or determinant <= 1e-14 * a * b
+    alone = i == j or determinant <= MIN_RELATIVE_DETERMINANT * a * b
     for k in range(G.shape[0]):
         row = G[k]
         if alone:

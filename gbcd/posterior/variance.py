@@ -13,8 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from gbcd.linalg.cholesky import cholesky_in_place
 from gbcd.memory_budget import available_memory
 from gbcd.solvers.cholesky import CholeskyFactor, NotPositiveDefiniteError
-from gbcd.solvers.cost_model import MIN_DRAWS, MIN_ROOM, largest_left
-from gbcd.solvers.preconditioner import DRAWS, ColumnFactor, Preconditioner
+from gbcd.solvers.column_factor import (
+    MAX_DRAWN_PIVOTS,
+    MIN_DRAWN_PIVOTS,
+    MIN_FACTOR_BYTES,
+    ColumnFactor,
+    forecast_norm_left,
+)
+from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.system.protocol import LinearSystem
 from gbcd.system.storage import WORKSPACE_BYTES
 from gbcd.threads import blas_threads, parallel, spans
@@ -249,11 +255,13 @@ def _preconditioner(system: LinearSystem, rng: np.random.Generator) -> Precondit
 def _grown(system: LinearSystem, rng: np.random.Generator) -> ColumnFactor:
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    room = max(system.storage.room // 2, MIN_ROOM)
+    room = max(system.storage.room // 2, MIN_FACTOR_BYTES)
     # The next columns are evaluated beside L: a fifth of its memory at most.
-    draws = int(np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWS, min(DRAWS, system.n)))
+    draws = int(
+        np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWN_PIVOTS, min(MAX_DRAWN_PIVOTS, system.n))
+    )
     while factor.rank < wanted and factor.bytes + system.dtype.itemsize * draws * system.n <= room:
-        if not factor.grow(draws) or largest_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
+        if not factor.grow(draws) or forecast_norm_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
             break
         if factor.leaves_much:
             factor.compress()

@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
 import numpy as np
 
-from gbcd.progress.result import Progress
-from gbcd.solvers.cholesky import cholesky
-from gbcd.solvers.coarse_descent import GreedySolve
-from gbcd.solvers.cost_model import cholesky_seconds
-from gbcd.types import Float64Array
-
-AT_ONCE = 0.3
-"""Seconds of a factorization below which nothing else is looked at."""
+from gbcd.progress.choice import SolverChoice
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
+from gbcd.solvers.cholesky import Cholesky
+from gbcd.solvers.coarse_descent import CoarseDescent
+from gbcd.solvers.cost_model import CostModel
 
 
-def auto(progress: Progress, block_size: int | None, rng: np.random.Generator) -> tuple[Float64Array, Float64Array]:
-    """Solve directly where the factor fits the memory budget and is forecast to be quicker, else by "gbcd".
+@dataclass(frozen=True)
+class Auto:
+    """Solve by `Cholesky` where its factor fits the memory budget and is forecast to be quicker, else `CoarseDescent`.
 
     The growth of the coarse block tells how hard the problem is: n and q alone do not.
 
-    Returns
-    -------
-    alpha, gradient : array (n, q)
+    Parameters
+    ----------
+    block_size, random_state
+        Of `CoarseDescent`.
+    cost_model : CostModel
+    direct : Cholesky
     """
-    system = progress.system
-    direct = cholesky_seconds(system)
-    if direct < AT_ONCE:
-        progress.choice = f"cholesky: {system.n:,} rows are factored at once"
-        return cholesky(progress)
-    descent = GreedySolve(progress, block_size, rng, alternative=direct)
-    direct = cholesky_seconds(system)  # again: the coarse block may have found that float64 is needed, twice the bytes
-    if direct < descent.seconds:
-        progress.choice = f"cholesky: forecast {direct:.2g} s, against {descent.seconds:.2g} s for {descent.choice}"
-        return cholesky(progress)
-    progress.choice = f"gbcd: {descent.choice}"
-    return descent.run()
+
+    block_size: int | None = None
+    random_state: int | np.random.Generator | None = None
+    cost_model: CostModel = field(default_factory=CostModel)
+    direct: Cholesky = field(default_factory=Cholesky)
+    name: ClassVar[str] = "auto"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients, their exact gradient, and a `SolverChoice`."""
+        seconds = self._factor_seconds(run)
+        if seconds < self.cost_model.factor_at_once_seconds:
+            reason = f"{run.problem.system.n:,} rows are factored at once"
+            return self._factored(run, SolverChoice("cholesky", reason, seconds))
+        descent = CoarseDescent(self.block_size, self.random_state, self.cost_model, self.direct)
+        prepared = descent.prepare(run, seconds)
+        # Again: the coarse block may have found that float64 is needed, twice the bytes.
+        seconds = self._factor_seconds(run)
+        steps = prepared.choice
+        if seconds < steps.seconds:
+            reason = f"forecast {seconds:.2g} s, against {steps.seconds:.2g} s for {steps}"
+            return self._factored(run, SolverChoice("cholesky", reason, seconds, steps))
+        solution = prepared.solve()
+        steps = prepared.choice  # with what became of it
+        return replace(solution, choice=SolverChoice("gbcd", str(steps), steps.seconds, steps))
+
+    def _factor_seconds(self, run: SolveRun) -> float:
+        system = run.problem.system
+        return self.cost_model.cholesky_seconds(system, self.direct.first_dtype(system))
+
+    def _factored(self, run: SolveRun, choice: SolverChoice) -> Solution:
+        return replace(self.direct.solve(run), choice=choice)

@@ -3,95 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
-from gbcd.paper.algorithm1 import SAFETY
-from gbcd.progress.result import Progress
-from gbcd.solvers.preconditioner import DRAWS, ColumnFactor, Preconditioner
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
+from gbcd.solvers.column_factor import MAX_DRAWN_PIVOTS, ColumnFactor
+from gbcd.solvers.preconditioner import Preconditioner
+from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
-RANK_FACTOR = 10.0
-"""Rank of "pcg" over sqrt(n): 1,000 at n = 10,000, as its authors use."""
+STALLED = 0.5
+"""A restart that leaves more than this part of the exact gradient's norm is at the rounding of its kernel values."""
 
 Precondition = Callable[[Float64Array], Float64Array]
+"""P^-1, of a gradient (n, q)."""
 
 
-def conjugate_gradients(
-    progress: Progress, precondition: Precondition | None = None
-) -> tuple[Float64Array, Float64Array]:
-    """Run CG in tile precision, restarted from the float64 residual until that is within the tolerance.
+@dataclass(frozen=True)
+class ConjugateGradients:
+    """CG in tile precision, restarted from the float64 residual until that is within the tolerance."""
+
+    name: ClassVar[str] = "cg"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients and their exact gradient."""
+        return _conjugate_gradients(run, np.copy)
+
+
+@dataclass(frozen=True)
+class PreconditionedConjugateGradients:
+    """CG with a randomly pivoted Cholesky preconditioner, of less rank where the memory budget holds less.
 
     Parameters
     ----------
-    progress : Progress
-    precondition : callable, optional
-        P^-1, for a gradient (n, q).
-
-    Returns
-    -------
-    alpha, gradient : array (n, q)
-        The last coefficients and their exact float64 gradient.
-    """
-    system, Y = progress.system, progress.Y
-    alpha = np.zeros_like(Y)
-    G = -Y
-    norm = infinity_norm(G)
-    while norm > progress.tol and not progress.exhausted:
-        _descend(progress, alpha, G, precondition or np.copy)
-        before = norm
-        G = system.residual(alpha, Y)
-        progress.columns_used += system.n
-        norm = infinity_norm(G)
-        # A restart that gains nothing is at the rounding of its tiles.
-        if norm > 0.5 * before and not system.raise_precision():
-            break
-    return alpha, G
-
-
-def preconditioned_conjugate_gradients(
-    progress: Progress,
-    block_size: int | None,  # noqa: ARG001 - one signature for all solvers
-    rng: np.random.Generator,
-) -> tuple[Float64Array, Float64Array]:
-    """Run CG with a randomly pivoted Cholesky preconditioner of rank 10 sqrt(n), less where the budget holds less.
+    random_state : int, numpy.random.Generator, optional
+    rank_over_root_n : float
+        Rank of the preconditioner over sqrt(n): 1,000 at n = 10,000, as its authors use. At most n / 2.
 
     References
     ----------
     Diaz, Epperly, Frangella, Tropp & Webber (2023), "Robust, randomized preconditioning for kernel ridge regression".
     """
-    system = progress.system
-    factor = ColumnFactor(system, rng)
-    wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
-    while (
-        factor.rank < wanted
-        and factor.bytes + system.dtype.itemsize * DRAWS * system.n <= system.storage.room
-        and factor.grow(DRAWS)
-    ):
-        pass
-    preconditioner = Preconditioner(factor, system.noise)
-    system.keep("half", reserved=preconditioner.bytes)
-    return conjugate_gradients(progress, preconditioner.solve)
+
+    random_state: int | np.random.Generator | None = None
+    rank_over_root_n: float = 10.0
+    name: ClassVar[str] = "pcg"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients and their exact gradient."""
+        system = run.problem.system
+        factor = ColumnFactor(system, np.random.default_rng(self.random_state))
+        wanted = min(self.rank_over_root_n * np.sqrt(system.n), system.n // 2)
+        while factor.rank < wanted and _has_room(system, factor) and factor.grow(MAX_DRAWN_PIVOTS):
+            pass
+        preconditioner = Preconditioner(factor, system.noise)
+        system.keep("half", reserved=preconditioner.bytes)
+        return _conjugate_gradients(run, preconditioner.solve)
 
 
-def _descend(progress: Progress, alpha: Float64Array, exact: Float64Array, precondition: Precondition) -> None:
+def _has_room(system: LinearSystem, factor: ColumnFactor) -> bool:
+    """Whether the memory budget holds the columns of another draw."""
+    return factor.bytes + system.dtype.itemsize * MAX_DRAWN_PIVOTS * system.n <= system.storage.room
+
+
+def _conjugate_gradients(run: SolveRun, precondition: Precondition) -> Solution:
+    """Run CG from the exact gradient again and again."""
+    problem = run.problem
+    system, Y = problem.system, problem.Y
+    alpha = np.zeros_like(Y)
+    G = -Y
+    norm = infinity_norm(G)
+    while norm > problem.tol and not run.exhausted:
+        _descend(run, alpha, G, precondition)
+        before = norm
+        G = system.residual(alpha, Y)
+        run.count_columns(system.n)
+        norm = infinity_norm(G)
+        if norm > STALLED * before and not system.raise_precision():
+            break
+    return Solution(alpha, G)
+
+
+def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array, precondition: Precondition) -> None:
     """Lower the gradient from `exact` until its running value is within the tolerance; alpha changes in place."""
-    system = progress.system
+    system = run.problem.system
     G = exact.copy()
     Z = precondition(G)
     direction = -Z
     squares = np.einsum("ij,ij->j", G, Z)
-    while not progress.exhausted:
+    while not run.exhausted:
         product = system.matmul(direction)
-        progress.columns_used += system.n
+        run.count_columns(system.n)
         curvature = np.einsum("ij,ij->j", direction, product)
         # An output that has arrived (or has no curvature left in this precision) stands still.
         moving = curvature > 0
         length = np.divide(squares, curvature, out=np.zeros_like(squares), where=moving)
         alpha += length * direction
         G += length * product
-        if progress.record(alpha, G) <= SAFETY * progress.tol or not moving.any():
+        if run.record(alpha, G) <= run.problem.running_tol or not moving.any():
             return
         Z = precondition(G)
         previous, squares = squares, np.einsum("ij,ij->j", G, Z)

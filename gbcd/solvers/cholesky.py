@@ -6,6 +6,9 @@ residual: the error shrinks by the factor's own relative error each time, a hund
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
@@ -13,15 +16,13 @@ import scipy.linalg
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
-from gbcd.progress.result import Progress
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
-FLOAT32_ROWS = 2000
-"""Up to this size a float64 factor takes less time than the refinement of a float32 one."""
-
 STALLED = 0.5
-"""A refinement that leaves more than this of the residual is at the rounding of its factor."""
+"""A refinement that leaves more than this part of the residual's norm is at the rounding of its factor."""
 
 
 class NotPositiveDefiniteError(ValueError):
@@ -76,62 +77,71 @@ class CholeskyFactor:
         return solution
 
 
-def factor_dtype(system: LinearSystem) -> np.dtype[np.floating]:
-    """Return the precision `cholesky` factors the system in first."""
-    return np.dtype(np.float32 if system.dtype == np.float32 and system.n > FLOAT32_ROWS else np.float64)
-
-
-def cholesky(progress: Progress) -> tuple[Float64Array, Float64Array]:
+@dataclass(frozen=True)
+class Cholesky:
     """Solve directly, refining where the factor's rounding leaves a residual above the tolerance.
 
-    Mixed-precision systems of more than `FLOAT32_ROWS` rows are factored in float32. A float32 factor that is
-    indefinite or whose refinement stalls is replaced by a float64 one; where memory is short of that, what float32
-    reached stands. Evaluations: half a pass for each factor and for each residual.
+    A float32 factor that is indefinite or whose refinement stalls is replaced by a float64 one; where memory is short
+    of that, what float32 reached stands. Evaluations: half a pass for each factor and for each residual.
 
-    Returns
-    -------
-    alpha, gradient : array (n, q)
-        The coefficients with the lowest gradient norm met, and their exact float64 gradient.
-
-    Raises
-    ------
-    ValueError
-        If rounding leaves Kbar indefinite in float64.
-    MemoryError
-        If the n^2 values of a factor exceed the memory available, and there is no solution yet.
+    Parameters
+    ----------
+    float64_rows : int
+        Mixed-precision systems of more rows are factored in float32 first. Up to this size a float64 factor takes less
+        time than the refinement of a float32 one.
     """
-    system = progress.system
-    alpha, G = np.zeros_like(progress.Y), -progress.Y
-    refined = False
-    if factor_dtype(system) == np.float32:
+
+    float64_rows: int = 2000
+    name: ClassVar[str] = "cholesky"
+
+    def first_dtype(self, system: LinearSystem) -> np.dtype[np.floating]:
+        """Return the precision in which the system is factored first."""
+        return np.dtype(np.float32 if system.dtype == np.float32 and system.n > self.float64_rows else np.float64)
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the coefficients with the lowest gradient norm met, and their exact gradient.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            If rounding leaves Kbar indefinite in float64.
+        MemoryError
+            If the n^2 values of a factor exceed the memory available, and there is no solution yet.
+        """
+        problem = run.problem
+        system = problem.system
+        alpha, G = np.zeros_like(problem.Y), -problem.Y
+        refined = False
+        if self.first_dtype(system) == np.float32:
+            try:
+                alpha, G = _refine(run, CholeskyFactor(system, np.float32), alpha, G)
+                refined = True
+            except NotPositiveDefiniteError:
+                pass
+            if run.stopped or problem.is_solved_by(G):
+                return Solution(alpha, G)
         try:
-            alpha, G = _refine(progress, CholeskyFactor(system, np.float32), alpha, G)
-            refined = True
-        except NotPositiveDefiniteError:
-            pass
-        if progress.stopped or infinity_norm(G) <= progress.tol:
-            return alpha, G
-    try:
-        factor = CholeskyFactor(system)
-    except (MemoryError, NotPositiveDefiniteError):
-        if refined:
-            return alpha, G
-        raise
-    return _refine(progress, factor, alpha, G)
+            factor = CholeskyFactor(system)
+        except (MemoryError, NotPositiveDefiniteError):
+            if refined:
+                return Solution(alpha, G)
+            raise
+        return Solution(*_refine(run, factor, alpha, G))
 
 
 def _refine(
-    progress: Progress, factor: CholeskyFactor, alpha: Float64Array, G: Float64Array
+    run: SolveRun, factor: CholeskyFactor, alpha: Float64Array, G: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Take steps -factor^{-1} G, G the float64 residual, to the tolerance or until one does not halve its norm."""
+    problem = run.problem
     norm = infinity_norm(G)
     while True:
         moved = alpha - factor.solve(G)
-        residual = progress.system.residual(moved, progress.Y)
-        progress.columns_used += progress.system.n
-        before, norm = norm, progress.record(moved, residual)
+        residual = problem.system.residual(moved, problem.Y)
+        run.count_columns(problem.system.n)
+        before, norm = norm, run.record(moved, residual)
         if not norm < before:
             return alpha, G
         alpha, G = moved, residual
-        if norm <= progress.tol or norm > STALLED * before or progress.stopped:
+        if norm <= problem.tol or norm > STALLED * before or run.stopped:
             return alpha, G

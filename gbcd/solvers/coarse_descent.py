@@ -1,121 +1,175 @@
-"""The default: a coarse block of chosen columns, then full-vector steps or greedy blocks, whichever costs less."""
+"""The solver "gbcd": a coarse block of chosen columns, then preconditioned, conjugate steps of the whole vector.
+
+The columns of the coarse block are chosen by randomly pivoted Cholesky; their low-rank factor preconditions the steps.
+Greedy blocks (`gbcd.paper`) run only where such steps are forecast to take longer, or have done so. It is still greedy
+block coordinate descent in two respects. It converges globally as the paper's Theorem 2 has it: every step lowers f by
+at least a fixed part of |g|^2 (`gbcd.solvers.conjugate_steps`). And variables are still chosen by what they promise,
+only once and for the coarse block, instead of at every step.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
 import numpy as np
 
-from gbcd.linalg.norms import infinity_norm
-from gbcd.paper import GreedyPool
 from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, block_descent
-from gbcd.progress.result import Progress
-from gbcd.solvers.cholesky import NotPositiveDefiniteError, cholesky
+from gbcd.paper.greedy_pool import GreedyPool
+from gbcd.progress.choice import StepChoice
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
+from gbcd.solvers.cholesky import Cholesky, NotPositiveDefiniteError
+from gbcd.solvers.coarse_block import grow_coarse_block
+from gbcd.solvers.column_factor import ColumnFactor
 from gbcd.solvers.conjugate_steps import conjugate_descent
-from gbcd.solvers.cost_model import Plan, block_seconds, cholesky_seconds, grow_to_best_rank, window
-from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.cost_model import CostModel
+from gbcd.solvers.plan import Plan, window
+from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.types import Float64Array
 
-PATIENCE = 4.0
-MIN_PATIENCE = 60.0
-"""Full-vector steps are given up after this many times their forecast number, but not before this number."""
 
+@dataclass(frozen=True)
+class CoarseDescent:
+    """Choose a coarse block of columns, then take preconditioned, conjugate full-vector steps.
 
-class GreedySolve:
-    """One solve by "gbcd", its coarse block chosen and its course planned; `run` does the rest.
+    Greedy blocks run where they are forecast to be quicker, and where the steps take far longer than forecast. A
+    Cholesky factor takes their place where it fits the memory budget and is forecast to be quicker still.
 
     Parameters
     ----------
-    progress : Progress
-    block_size : int or None
-        Given, all steps are greedy blocks of this size.
-    rng : numpy.random.Generator
-    alternative : float
-        Seconds that some other solver would take: the coarse block does not grow long where that is less.
+    block_size : int, optional
+        Given, all steps are greedy blocks of this size; else blocks, should they run, are of 500, at most n.
+    random_state : int, numpy.random.Generator, optional
+    cost_model : CostModel
+    direct : Cholesky
+        The direct solver that blocks give way to.
+    """
+
+    block_size: int | None = None
+    random_state: int | np.random.Generator | None = None
+    cost_model: CostModel = field(default_factory=CostModel)
+    direct: Cholesky = field(default_factory=Cholesky)
+    name: ClassVar[str] = "gbcd"
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients, their exact gradient, and a `StepChoice`."""
+        return self.prepare(run).solve()
+
+    def prepare(self, run: SolveRun, other_seconds: float = np.inf) -> PreparedDescent:
+        """Choose the coarse block and the kind of steps, and forecast what they take.
+
+        Parameters
+        ----------
+        run : SolveRun
+        other_seconds : float
+            Seconds that some other solver would take: the coarse block does not grow long where that is less.
+        """
+        return PreparedDescent(self, run, other_seconds)
+
+
+class PreparedDescent:
+    """One solve by `CoarseDescent`, its coarse block chosen and its steps planned; `solve` does the rest.
+
+    Parameters
+    ----------
+    solver : CoarseDescent
+    run : SolveRun
+    other_seconds : float
+        See `CoarseDescent.prepare`.
 
     Attributes
     ----------
-    seconds : float
-        Forecast of what is left to do.
-    choice : str
-        Which steps, and why.
+    choice : StepChoice
+        Which steps, why, and the forecast of what is left to do; after `solve` also what became of that.
     """
 
-    def __init__(
-        self, progress: Progress, block_size: int | None, rng: np.random.Generator, alternative: float = np.inf
-    ) -> None:
-        system = progress.system
-        self._progress = progress
-        self._rng = rng
-        self._given = block_size
-        self._block_size = min(block_size or DEFAULT_BLOCK_SIZE, system.n)
+    def __init__(self, solver: CoarseDescent, run: SolveRun, other_seconds: float) -> None:
+        system = run.problem.system
+        self._solver = solver
+        self._run = run
+        self._rng = np.random.default_rng(solver.random_state)
+        self._block_size = min(solver.block_size or DEFAULT_BLOCK_SIZE, system.n)
         self._factor: ColumnFactor | None = None
-        self.seconds = block_seconds(system, progress.Y.shape[1])
-        self.choice = f"greedy blocks of {self._block_size}"
-        if block_size is not None:
+        blocks = self._block_seconds()
+        self.choice = StepChoice("greedy blocks", "a block size was given", blocks, self._block_size)
+        if solver.block_size is not None:
             return
-        limit = min(self.seconds, alternative)
-        factor = ColumnFactor(system, rng)
-        self._plan: Plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit)
+        limit = min(blocks, other_seconds)
+        factor, self._plan = self._grow(limit)
         if factor.needs_float64 and system.raise_precision():
-            factor = ColumnFactor(system, rng)
-            self._plan = grow_to_best_rank(system, factor, progress.Y.shape[1], limit)
-        if self._plan.seconds < self.seconds:
+            factor, self._plan = self._grow(limit)
+        steps = self._plan.seconds
+        if steps < blocks:
             self._factor = factor
-            self.seconds = self._plan.seconds
-            self.choice = f"about {self._plan.steps:.0f} full-vector steps after a coarse block of {factor.rank:,}"
+            self.choice = StepChoice(
+                "full-vector steps",
+                f"forecast {steps:.2g} s, against {blocks:.2g} s for greedy blocks",
+                steps,
+                self._block_size,
+                factor.rank,
+                self._plan.steps,
+            )
+        else:
+            reason = f"forecast {blocks:.2g} s, against {steps:.2g} s for full-vector steps"
+            self.choice = replace(self.choice, reason=reason)
 
-    def run(self) -> tuple[Float64Array, Float64Array]:
-        """Return alpha and its exact gradient, both (n, q)."""
-        progress, system = self._progress, self._progress.system
+    def solve(self) -> Solution:
+        """Return the last coefficients, their exact gradient, and the choice with what became of it."""
         if self._factor is None:
             return self._blocks(None)
-        system.keep("half", self._plan.reserved if self._plan.keep else system.storage.room, self._plan.coded)
-        preconditioner = Preconditioner(self._factor, system.noise)
-        kept = window(system, progress.Y.shape[1])
-        patience = max(PATIENCE * self._plan.steps, MIN_PATIENCE)
-        alpha, G = conjugate_descent(progress, preconditioner, kept, patience, self._plan.whole)
-        if infinity_norm(G) <= progress.tol or progress.exhausted:
-            return alpha, G
-        # L's memory is free for the blocks.
-        self._factor = None
-        del preconditioner
+        alpha, G = self._steps(self._factor)
+        if self._run.problem.is_solved_by(G) or self._run.exhausted:
+            return Solution(alpha, G, self.choice)
+        self._factor = None  # its memory is free for the blocks
         # Blocks solve exactly, however ill-conditioned the rest: they get on where the forecast was wrong.
-        progress.choice += f", then greedy blocks of {self._block_size}"
+        self.choice = replace(self.choice, steps_gave_way=True)
         return self._blocks(alpha)
 
-    def _blocks(self, start: Float64Array | None) -> tuple[Float64Array, Float64Array]:
-        """Go on by blocks, or at once where a factor fits the memory budget and is forecast to take less time.
+    def _block_seconds(self) -> float:
+        problem = self._run.problem
+        return self._solver.cost_model.block_seconds(problem.system, problem.Y.shape[1])
+
+    def _grow(self, limit: float) -> tuple[ColumnFactor, Plan]:
+        """Choose the coarse block; `limit` are the seconds of the quickest other way."""
+        system, n_outputs = self._run.problem.system, self._run.problem.Y.shape[1]
+        factor = ColumnFactor(system, self._rng)
+        return factor, grow_coarse_block(self._solver.cost_model, system, factor, n_outputs, limit)
+
+    def _steps(self, factor: ColumnFactor) -> tuple[Float64Array, Float64Array]:
+        """Take full-vector steps, until they have taken far longer than forecast at most."""
+        system, plan, model = self._run.problem.system, self._plan, self._solver.cost_model
+        system.keep("half", plan.reserved if plan.keep else system.storage.room, plan.coded)
+        preconditioner = Preconditioner(factor, system.noise)
+        most = max(model.max_steps_over_forecast * plan.steps, model.min_steps)
+        kept = window(system, self._run.problem.Y.shape[1])
+        return conjugate_descent(self._run, preconditioner, kept, most, plan.whole)
+
+    def _blocks(self, start: Float64Array | None) -> Solution:
+        """Take greedy blocks, or factor Kbar where that is allowed and forecast to be quicker.
 
         The noise is too small for anything else then, and the passes that blocks need grow as it falls: noise 1e-8 and
         1,200 rows of Friedman1 took 30 to 150, a factor takes one.
         """
-        progress, system = self._progress, self._progress.system
-        direct = cholesky_seconds(system)
-        if self._given is None and direct < min(block_seconds(system, progress.Y.shape[1]), progress.seconds_left):
-            before = progress.choice
-            progress.choice += ": replaced by cholesky, whose factor fits the memory budget"
-            system.keep("nothing")
+        run = self._run
+        if self._factor_is_quicker():
+            run.problem.system.keep("nothing")
             try:
-                alpha, G = cholesky(progress)
+                solution = self._solver.direct.solve(run)
             except (NotPositiveDefiniteError, MemoryError):
-                progress.choice = before
+                pass
             else:
-                if infinity_norm(G) <= progress.tol or progress.exhausted:
-                    return alpha, G
-                progress.choice = f"{before}, after cholesky"
-                start = alpha
-        return block_descent(progress, GreedyPool(), self._block_size, self._rng, start=start)
+                if run.problem.is_solved_by(solution.gradient) or run.exhausted:
+                    self.choice = replace(self.choice, factor="instead of blocks")
+                    return replace(solution, choice=self.choice)
+                self.choice = replace(self.choice, factor="before blocks")
+                start = solution.alpha
+        return Solution(*block_descent(run, GreedyPool(), self._block_size, self._rng, start), self.choice)
 
-
-def greedy_descent(
-    progress: Progress, block_size: int | None, rng: np.random.Generator
-) -> tuple[Float64Array, Float64Array]:
-    """Solve by whichever of the two kinds of steps is forecast to be quicker.
-
-    Returns
-    -------
-    alpha, gradient : array (n, q)
-        The last coefficients and their exact float64 gradient.
-    """
-    solve = GreedySolve(progress, block_size, rng)
-    progress.choice = solve.choice
-    return solve.run()
+    def _factor_is_quicker(self) -> bool:
+        """Whether a Cholesky factor fits the memory budget and is forecast to be quicker than greedy blocks."""
+        solver, system = self._solver, self._run.problem.system
+        if solver.block_size is not None:
+            return False
+        seconds = solver.cost_model.cholesky_seconds(system, solver.direct.first_dtype(system))
+        return seconds < min(self._block_seconds(), self._run.seconds_left)

@@ -1,9 +1,8 @@
 """Preconditioned steps of the whole coefficient vector, each conjugate to the last ones.
 
-Conjugate gradients need one earlier direction in exact arithmetic. With a matrix whose values carry
-rounding errors (16-bit codes, float32 tiles), and a gradient that is replaced by a more exact one now and then, they
-lose conjugacy: on the arm (n = 10,000, rank 1,500) 39 iterations became 78. Kept conjugate to the last 20 directions
-explicitly, 54.
+In exact arithmetic conjugate gradients need one earlier direction. Here kernel values carry rounding errors (16-bit
+codes, float32 tiles), and the gradient is replaced by a more exact one now and then. Both cost conjugacy: on the arm
+(n = 10,000, rank 1,500) 39 steps became 78, and 54 with steps kept conjugate to the last 20 directions.
 """
 
 from __future__ import annotations
@@ -13,31 +12,38 @@ from collections import deque
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
-from gbcd.paper.algorithm1 import SAFETY
-from gbcd.progress.result import Progress
+from gbcd.progress.solve_run import SolveRun
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import spans
 from gbcd.types import Float64Array, FloatArray
 
 MAX_DRIFT = 0.5
-"""Of the running gradient: beyond it the gradient is evaluated afresh."""
+"""Drift over the norm of the running gradient up to which that is used. The drift is what rounding may have moved it by
+since it was last evaluated."""
 
-NEAR, MAX_DRIFT_NEAR = 4.0, 1.0
-"""Within so many times the tolerance the drift may be so large a part."""
+FINAL_NORM = 4.0
+"""Norm of the running gradient, in tolerances, below which `MAX_FINAL_DRIFT` is the limit: the check that ends the
+descent comes soon then, and the drift is estimated with caution."""
+
+MAX_FINAL_DRIFT = 1.0
+"""Drift over the norm of the running gradient up to which that is used just before the end."""
 
 MAX_TILE_DRIFT = 0.1
-"""The same for a gradient that is to be evaluated in tile precision."""
+"""Error over the gradient's norm up to which a gradient evaluated in tile precision serves."""
 
-NO_DRIFT = 1e-3
-"""Of the tolerance: changes nothing."""
+NEGLIGIBLE_DRIFT = 1e-3
+"""Drift over the tolerance up to which the running gradient is as good as the exact one."""
 
-GROUP = 64
+STALLED = 0.5
+"""Part of an exact gradient's norm: where more is left at the next one, rounding is in the way."""
+
+MAX_OUTPUTS_TOGETHER = 64
 """Outputs that share directions: more cost more in small products than they save in steps."""
 
 MIN_CURVATURE = 1e-6
-"""Of a direction's own, beside that of the others: less is rounding."""
+"""Curvature of a direction after those of the others are taken away, over its whole: less is rounding."""
 
-LARGEST_DEVIATION = 4.0
+LARGEST_ERROR = 4.0
 """The largest of many errors, in standard deviations."""
 
 
@@ -56,7 +62,7 @@ class Directions:
 
     def __init__(self, size: int, n_outputs: int) -> None:
         self._kept: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=size)
-        self._groups = spans(n_outputs, GROUP)
+        self._groups = spans(n_outputs, MAX_OUTPUTS_TOGETHER)
 
     def conjugate(self, step: Float64Array) -> None:
         """Take from the step (n, q), in place, its components along the kept directions."""
@@ -107,13 +113,13 @@ def orthonormalising(curvature: Float64Array) -> Float64Array:
 
 
 def conjugate_descent(
-    progress: Progress, preconditioner: Preconditioner, window: int, max_steps: float = np.inf, whole: bool = False
+    run: SolveRun, preconditioner: Preconditioner, window: int, max_steps: float = np.inf, whole: bool = False
 ) -> tuple[Float64Array, Float64Array]:
     """Descend until the float64 residual is within the tolerance, a limit is reached, or rounding stops it.
 
     Parameters
     ----------
-    progress : Progress
+    run : SolveRun
     preconditioner : Preconditioner
     window : int
         Earlier directions a step is kept conjugate to.
@@ -133,46 +139,47 @@ def conjugate_descent(
     (g' P^-1 g)^2 / (2 g' P^-1 Kbar P^-1 g) >= |g|^2 / (2 largest(P) kappa), kappa the condition of
     P^-1/2 Kbar P^-1/2, which is Theorem 2's kind of decrease with another constant.
     """
-    system, Y = progress.system, progress.Y
+    problem = run.problem
+    system, Y = problem.system, problem.Y
     alpha, G = np.zeros_like(Y), -Y
     exact_norm = norm = infinity_norm(G)
     exact = True
     directions = Directions(window, Y.shape[1])
     moved = np.zeros_like(Y)
-    base = 0.0  # drift of the gradient that the moves are counted from
+    base = 0.0  # error of the gradient that was evaluated last
     steps = 0
-    while not (exact and norm <= progress.tol) and not progress.exhausted and steps < max_steps:
+    while not (exact and norm <= problem.tol) and not run.exhausted and steps < max_steps:
         steps += 1
         step = -preconditioner.solve(G)
         directions.conjugate(step)
         product = system.matmul(step)
-        progress.columns_used += system.n
+        run.count_columns(system.n)
         moves = directions.add(step, product, G)
         alpha += moves
         moved += moves
-        norm = progress.record(alpha, G)
+        norm = run.record(alpha, G)
         drift = base + _drift(system.product_error, moved)
         # In float64 the running gradient is as good as one that is evaluated afresh.
-        exact = system.dtype == np.float64 and drift <= NO_DRIFT * progress.tol
-        if exact and norm <= progress.tol:
+        exact = system.dtype == np.float64 and drift <= NEGLIGIBLE_DRIFT * problem.tol
+        if exact and norm <= problem.tol:
             break
-        # The check costs half a pass, missing it several steps: the drift must fit in too, unless it alone is too much.
-        arrived = norm <= max(SAFETY * progress.tol - drift, 0.5 * SAFETY * progress.tol) or not moves.any()
-        # The bound is cautious: near the goal the check that ends the descent comes soon, and may find all well.
-        near = whole and norm <= NEAR * progress.tol and drift <= MAX_DRIFT_NEAR * norm
-        if not arrived and (near or drift <= MAX_DRIFT * norm):
+        # An exact gradient costs half a pass, and one that is not within the tolerance several steps: norm and drift
+        # must be within it together, or the norm within half of it.
+        arrived = norm <= max(problem.running_tol - drift, 0.5 * problem.running_tol) or not moves.any()
+        ends_soon = whole and norm <= FINAL_NORM * problem.tol and drift <= MAX_FINAL_DRIFT * norm
+        if not arrived and (ends_soon or drift <= MAX_DRIFT * norm):
             continue
         moved[:] = 0
-        # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
+        # Values evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
         tile_drift = _drift(system.precision.tile_error, alpha)
         exact = arrived or tile_drift > MAX_TILE_DRIFT * norm
         base = 0.0 if exact else tile_drift
         G = system.residual(alpha, Y, exact=exact)
-        progress.columns_used += system.n
+        run.count_columns(system.n)
         norm = infinity_norm(G)
         if exact:
-            stuck, exact_norm = norm > 0.5 * exact_norm, norm
-            if norm <= progress.tol or (stuck and not system.raise_precision()):
+            stuck, exact_norm = norm > STALLED * exact_norm, norm
+            if norm <= problem.tol or (stuck and not system.raise_precision()):
                 break
         directions.minimise(alpha, G)
     return alpha, G if exact else system.residual(alpha, Y)
@@ -180,4 +187,4 @@ def conjugate_descent(
 
 def _drift(value_error: float, moved: Float64Array) -> float:
     """Return about the largest error of K @ moved (n, q) whose kernel values carry this error."""
-    return LARGEST_DEVIATION * value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))
+    return LARGEST_ERROR * value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))

@@ -4,71 +4,67 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from gbcd.checkpoint import Checkpoint
-from gbcd.paper import Cyclic, Gradient, RandomSubset, Selection
-from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE, block_descent
-from gbcd.paper.smo import smo
-from gbcd.progress.result import Callback, Progress, SolveResult
+from gbcd.paper import Cyclic, Gradient, RandomSubset
+from gbcd.paper.algorithm1 import BlockDescent
+from gbcd.paper.smo import SMO
+from gbcd.progress.limits import Limits
+from gbcd.progress.result import Solution, SolveResult
 from gbcd.progress.saved_coefficients import SavedCoefficients
-from gbcd.solvers.auto import auto
-from gbcd.solvers.cg import conjugate_gradients, preconditioned_conjugate_gradients
-from gbcd.solvers.cholesky import cholesky
-from gbcd.solvers.coarse_descent import greedy_descent
+from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.trace import Callback
+from gbcd.solvers.auto import Auto
+from gbcd.solvers.cg import ConjugateGradients, PreconditionedConjugateGradients
+from gbcd.solvers.cholesky import Cholesky
+from gbcd.solvers.coarse_descent import CoarseDescent
+from gbcd.solvers.solver import Solver
 from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
-from gbcd.types import Float64Array
 from gbcd.validation import as_outputs, positive_integer, positive_number
 
 DEFAULT_MAX_PASSES = 300.0
+"""Passes over Kbar after which a solve stops short."""
+
 DEFAULT_CHECKPOINT_SECONDS = 60.0
+"""Seconds between two writings of a checkpoint."""
 
 
-Solver = Callable[[Progress, int | None, np.random.Generator], tuple[Float64Array, Float64Array]]
-"""Takes the problem, the block size asked for and a generator; returns alpha and its exact gradient, both (n, q)."""
+@dataclass(frozen=True)
+class SolverOptions:
+    """The options of `solve` that a solver may have.
+
+    Attributes
+    ----------
+    block_size : int or None
+    random_state : int, numpy.random.Generator or None
+    """
+
+    block_size: int | None = None
+    random_state: int | np.random.Generator | None = None
 
 
-def _blocks(selection: Callable[[], Selection]) -> Solver:
-    """Return the block descent loop with this strategy, made anew for each solve."""
-
-    def run(progress: Progress, block_size: int | None, rng: np.random.Generator) -> tuple[Float64Array, Float64Array]:
-        m = min(block_size or DEFAULT_BLOCK_SIZE, progress.system.n)
-        return block_descent(progress, selection(), m, rng)
-
-    return run
-
-
-def _whole(algorithm: Callable[[Progress], tuple[Float64Array, Float64Array]]) -> Solver:
-    """Return an algorithm that has no block size and draws nothing."""
-
-    def run(
-        progress: Progress,
-        block_size: int | None,  # noqa: ARG001 - one signature for all solvers
-        rng: np.random.Generator,  # noqa: ARG001
-    ) -> tuple[Float64Array, Float64Array]:
-        return algorithm(progress)
-
-    return run
-
-
-SOLVERS: dict[str, Solver] = {
-    "auto": auto,
-    "gbcd": greedy_descent,
-    "gbcd-paper": _blocks(RandomSubset),
-    "bcdc": _blocks(Cyclic),
-    "bcdg": _blocks(Gradient),
-    "smo": _whole(smo),
-    "cg": _whole(conjugate_gradients),
-    "pcg": preconditioned_conjugate_gradients,
-    "cholesky": _whole(cholesky),
+SOLVERS: dict[str, Callable[[SolverOptions], Solver]] = {
+    "auto": lambda options: Auto(options.block_size, options.random_state),
+    "gbcd": lambda options: CoarseDescent(options.block_size, options.random_state),
+    "gbcd-paper": lambda options: BlockDescent(RandomSubset(), options.block_size, options.random_state, "gbcd-paper"),
+    "bcdc": lambda options: BlockDescent(Cyclic(), options.block_size, options.random_state, "bcdc"),
+    "bcdg": lambda options: BlockDescent(Gradient(), options.block_size, options.random_state, "bcdg"),
+    "smo": lambda _: SMO(),
+    "cg": lambda _: ConjugateGradients(),
+    "pcg": lambda options: PreconditionedConjugateGradients(options.random_state),
+    "cholesky": lambda _: Cholesky(),
 }
+"""The solvers by name, made from the options of `solve`."""
 
 
-def get_solver(name: str) -> Solver:
-    """Return the solver of this name.
+def get_solver(name: str, options: SolverOptions | None = None) -> Solver:
+    """Return the solver of this name, with these options or its own defaults.
 
     Raises
     ------
@@ -76,13 +72,29 @@ def get_solver(name: str) -> Solver:
         If there is none, naming those there are.
     """
     try:
-        return SOLVERS[name]
+        make = SOLVERS[name]
     except (KeyError, TypeError):
         raise ValueError(f"There is no solver {name!r}: choose from {', '.join(sorted(SOLVERS))}.") from None
+    return make(SolverOptions() if options is None else options)
+
+
+def _chosen(solver: str | Solver, options: SolverOptions) -> Solver:
+    """Return the solver of this name, or this solver, which has its own options."""
+    if isinstance(solver, str):
+        return get_solver(solver, options)
+    if options != SolverOptions():
+        made = type(solver).__name__
+        raise ValueError(f"block_size and random_state go with a solver's name: give them to {made}(...) instead.")
+    return solver
 
 
 def check_options(
-    solver: str, tol: object, block_size: object, max_passes: object, max_time: object, checkpoint_seconds: object
+    solver: str | Solver,
+    tol: object,
+    block_size: object,
+    max_passes: object,
+    max_time: object,
+    checkpoint_seconds: object,
 ) -> None:
     """Refuse what `solve` refuses, for callers with something long to do before.
 
@@ -91,7 +103,8 @@ def check_options(
     ValueError
         Naming the parameter.
     """
-    get_solver(solver)
+    if isinstance(solver, str) or not hasattr(solver, "solve"):
+        get_solver(cast("str", solver))
     positive_number(tol, "tol")
     positive_number(max_passes, "max_passes", infinite=True)
     positive_number(checkpoint_seconds, "checkpoint_seconds")
@@ -104,7 +117,7 @@ def check_options(
 def solve(
     system: LinearSystem,
     Y: npt.ArrayLike,
-    solver: str = "gbcd",
+    solver: str | Solver = "gbcd",
     tol: float = 1e-4,
     block_size: int | None = None,
     max_passes: float = DEFAULT_MAX_PASSES,
@@ -115,16 +128,23 @@ def solve(
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     checkpoint_seconds: float = DEFAULT_CHECKPOINT_SECONDS,
 ) -> SolveResult:
-    """Solve Kbar @ alpha = Y: minimise f(alpha) = 1/2 alpha' Kbar alpha - y' alpha for every column of Y.
+    """Solve Kbar @ alpha = Y by a coarse block of chosen columns, then preconditioned, conjugate full-vector steps.
+
+    This minimises f(alpha) = 1/2 alpha' Kbar alpha - y' alpha for every column of Y. The columns of the coarse block
+    are chosen by randomly pivoted Cholesky; greedy blocks, the paper's steps, run only where the others do not pay. The
+    default is still of the paper's family: it converges globally, by Theorem 2's argument, and its choice of variables
+    is greedy, of the coarse block instead of each block. Other solvers are chosen by name.
 
     Parameters
     ----------
     system : LinearSystem
     Y : array (n,) or (n, q)
-    solver : str
+    solver : str or Solver
         "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and
         2), "bcdc", "bcdg" (cyclic and gradient blocks), "smo" (pairs), "cg", "pcg" (with a randomly pivoted
-        Cholesky preconditioner), "cholesky", or "auto": "gbcd" or "cholesky", whichever is forecast to be quicker.
+        Cholesky preconditioner), "cholesky", or "auto": "gbcd" or "cholesky", whichever is forecast to be quicker. A
+        solver made by its constructor, such as `gbcd.solvers.coarse_descent.CoarseDescent`, has its own block size
+        and random state.
     tol : float
         On the float64 infinity norm of the gradient Kbar @ alpha - Y.
     block_size : int, optional
@@ -154,9 +174,9 @@ def solve(
     Raises
     ------
     ValueError
-        For an unknown solver, Y of another length, without columns or with NaN, limits that are not positive, a
-        coef_init of another shape or with NaN, a checkpoint that is damaged or of another system or Y, or a system
-        whose X has been changed.
+        For an unknown solver, options beside a solver that is no name, Y of another length, without columns or
+        with NaN, limits that are not positive, a coef_init of another shape or with NaN, a checkpoint that is damaged
+        or of another system or Y, or a system whose X has been changed.
 
     Warns
     -----
@@ -185,7 +205,7 @@ def solve(
     True
     """
     check_options(solver, tol, block_size, max_passes, max_time, checkpoint_seconds)
-    chosen = get_solver(solver)
+    chosen = _chosen(solver, SolverOptions(block_size, random_state))
     outputs = as_outputs(Y, system.n)
     system.require_unchanged()
     start = None if coef_init is None else as_outputs(coef_init, system.n, "coef_init")
@@ -194,15 +214,16 @@ def solve(
     saved = None if checkpoint is None else SavedCoefficients(checkpoint, checkpoint_seconds, system, outputs)
     if saved is not None and saved.found is not None:
         start = saved.found
+    limits = Limits(max_passes, np.inf if max_time is None else max_time, callback)
     # Parallel tiles are this package's own threads; BLAS's spin, and stall everything on busy cores.
     with blas_threads(1):
-        progress = Progress(system, outputs, tol, max_passes, callback, start, max_time, saved)
-        if progress.arrived:
-            alpha, gradient = np.zeros_like(outputs), -progress.Y
+        run = SolveRun(system, outputs, tol, limits, start, saved)
+        if run.starts_solved:
+            solution = Solution(np.zeros_like(outputs), -run.problem.Y)
         else:
             try:
-                alpha, gradient = chosen(progress, block_size, np.random.default_rng(random_state))
+                solution = chosen.solve(run)
             except KeyboardInterrupt:
-                progress.save()
+                run.save()
                 raise
-    return progress.finish(alpha, gradient, solver)
+    return run.finish(solution, chosen.name)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbcd.system.coded_loops import CodeArray, coded_product, coded_products, coded_transposed_product, decode, encode
-from gbcd.types import FloatArray
+from gbcd.system.coded_loops import coded_product, coded_products, coded_transposed_product, decode, encode
+from gbcd.types import CodeArray, FloatArray
 
 
 class CodedArray:

@@ -1,4 +1,4 @@
-"""Tiles of K in float64, whatever the precision of the others: for residuals, and for what is kept."""
+"""Tiles of K in float64, whatever the system's tile precision: for residuals, and for what is kept."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 class ExactTiles:
     """Fills tiles of K between the rows of X.
 
-    Features are made for all rows at once where they fit: made for each tile they hold Python's lock longer than BLAS
-    takes for the rest, and a second thread waits (n = 40,000, d = 10: a residual took 3.0 s, with them 1.7 s, and 1.0 s
-    with larger tiles).
+    Features are made for all rows at once, where memory allows. Made for each tile they hold Python's lock longer than
+    BLAS takes for the rest, and a second thread waits: at n = 40,000, d = 10 a residual took 3.0 s so, 1.7 s with all
+    features made first, and 1.0 s with larger tiles too.
 
     Parameters
     ----------

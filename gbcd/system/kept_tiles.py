@@ -14,14 +14,16 @@ from gbcd.threads import spans
 from gbcd.types import FloatArray
 
 TILE = {2: 512, 4: 512, 8: 384}
-"""Rows and columns of a tile by the bytes of a value: at most 1.2 MB, which stays in a second-level cache."""
+"""Rows and columns of a tile, by the bytes of a value: at most 1.2 MB, which stays in a second-level cache."""
 
 CODED = np.dtype(np.uint16)
+"""The dtype that stands for 16-bit codes."""
 
 LEVEL_BYTES = 8
-"""Of the least level and the step that each row of a coded tile has."""
+"""Bytes of each row of a coded tile beside its codes: its least value and its step."""
 
 Pair = tuple[slice, slice]
+"""The rows and the columns of a tile."""
 
 
 def tile_pairs(n: int, dtype: np.dtype[np.generic]) -> list[Pair]:

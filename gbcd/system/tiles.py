@@ -1,37 +1,27 @@
-"""Tiles of the kernel matrix, evaluated and used while they are in cache, and the threads that do it.
-
-numpy and scipy each bring an OpenBLAS pool. Small factorizations with two of its threads run 10 to
-100 times slower than with one, so the rule is: one BLAS thread inside parallel tiles and for small
-factorizations. The threads that work on tiles are this module's own, and are kept: starting one takes longer
-than a small tile.
-"""
+"""Kernel matrices between any two sets of points, and products with them, evaluated in tiles that stay in cache."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg  # noqa: F401 - loads scipy's BLAS, which the controller below must find
 
 from gbcd.kernels.base import Kernel
-from gbcd.threads import _pool, parallel, spans
+from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray
 
 TILE_BYTES = 1 << 20
-"""A tile of kernel values this size stays in a second-level cache beside its features."""
+"""Bytes of a tile of kernel values: this many stay in a second-level cache beside their features."""
 
-MAX_TILE_ROWS = 1024
-MIN_TILE_ROWS = 64
+MIN_TILE_ROWS, MAX_TILE_ROWS = 64, 1024
+"""Least and largest number of rows of a tile."""
+
+PRODUCT_COLUMNS = 2048
+"""Columns of a tile of `kernel_product`."""
 
 POINTS = 16
-"""Points evaluated together by `point_tile`. With 16, each is one lane of the same inner loop of BLAS."""
-
-
-# A forked child has the pool's object but not its threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+"""Points that `point_tile` evaluates together. With 16, each is one lane of the same inner loop of BLAS."""
 
 
 def tile_rows(columns: int, dtype: npt.DTypeLike) -> int:
@@ -83,13 +73,12 @@ def feature_product(
 ) -> Float64Array:
     """Return what `kernel_product` does, from column features of B (b, p) in float64."""
     product = np.zeros((len(A), V.shape[1]))
-    width = 2048
 
     def work(pieces: Iterator[slice]) -> None:
         for piece in pieces:
             rows = kernel.row_features(A[piece], origin, np.float64)
-            for cut in spans(len(columns), width):
+            for cut in spans(len(columns), PRODUCT_COLUMNS):
                 product[piece] += kernel.tile(rows, columns[cut]) @ V[cut]
 
-    parallel(work, spans(len(A), tile_rows(min(width, len(columns)), np.float64)))
+    parallel(work, spans(len(A), tile_rows(min(PRODUCT_COLUMNS, len(columns)), np.float64)))
     return product

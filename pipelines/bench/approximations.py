@@ -18,8 +18,9 @@ from gbcd import (
     solve,
 )
 from pipelines.bench.data.problems import Problem
-from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters, Value
+from pipelines.bench.runner.cell import Finding, Job, Parameters, Value
 from pipelines.bench.tasks import WARM_UP_ROWS, draw_split, predict_mean, rmse
+from pose.types import FloatArray
 
 Estimator = SubsetOfData | SubsetOfRegressors | MatchingPursuitGP
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipelines.bench.runner.cell import FloatArray
+from pose.types import FloatArray
 
 Peer = Callable[[FloatArray, FloatArray, FloatArray, float, float], FloatArray]
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.bench.pose_experiment import FEATURES, Features, Part, Study
 from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableError, Value
-from pipelines.bench.study import FEATURES, Features, Part, Study
 from pose.series.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
 
 WARM_UP_ROWS = 256
+"""Training images of the fit that compiles and loads everything before the clock starts."""
 
 
 def _study(folder: Path | None) -> Study:
@@ -30,7 +31,7 @@ def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job
         features.save(study.folder / FEATURES, study.key)
         return Finding({"images": len(features.train.poses), "test_images": len(features.test.poses)})
 
-    return Job(study.describe_images, check)
+    return Job(study.make_features, check)
 
 
 def fit_kernel(parameters: Parameters, data: Path | None, seed: int) -> Job[dict[str, Any]]:
@@ -119,7 +120,7 @@ def train_gbcd(parameters: Parameters, data: Path | None, seed: int) -> Job[GBCD
                 "noise": noise,
                 "regressors": len(features.train.poses),
                 "converged": bool(result.converged),
-                "remark": result.choice.partition(":")[0] if parameters["solver"] == "auto" else "",
+                "remark": result.choice.name if parameters["solver"] == "auto" else "",
                 **_passes(result.kernel_evaluations, len(features.train.poses)),
             }
         )

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.bench.data.problems import Catalogue
 from pipelines.bench.runner.cell import Cell, Column, Finding, Job, Parameters, Row, Size, Table, Value
@@ -22,16 +21,14 @@ from pose.descriptor.edge_points import EdgePoints
 from pose.descriptor.matching import chi_square_costs
 from pose.errors import DataError
 from pose.silhouette.masks import as_mask
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+from pose.types import BoolArray, FloatArray, IntArray
 
 PICTURES = "*-*.png"
 
 EVERY = {"full": 1, "quick": 7}
-"""Of the classes in alphabetical order, every so-many-th is used."""
+"""Step through the classes in alphabetical order; those between are not used."""
 EVERY_MATCHED = {"full": 3, "quick": 14}
-"""And as many are matched point by point, which takes long: 24 of 70, or 5."""
+"""Step through the classes that are matched point by point, which takes long: 24 of 70, or 5."""
 MATCHED_POINTS = 100
 WARM_UP_SHAPES = 3
 
@@ -55,8 +52,8 @@ class Shapes:
         In alphabetical order.
     """
 
-    masks: list[NDArray[np.bool_]]
-    labels: Labels
+    masks: list[BoolArray]
+    labels: IntArray
     classes: list[str]
 
 
@@ -90,13 +87,13 @@ def read_shapes(folder: Path) -> Shapes:
     return Shapes(masks, labels, classes)
 
 
-def nearest_neighbour_accuracy(distances: Floats, labels: Labels) -> float:
+def nearest_neighbour_accuracy(distances: FloatArray, labels: IntArray) -> float:
     """Share of shapes whose nearest other shape is of their class; `distances` (n, n)."""
     others = distances + np.diag(np.full(len(distances), np.inf))
     return float((labels[others.argmin(axis=1)] == labels).mean())
 
 
-def bulls_eye(distances: Floats, labels: Labels) -> float:
+def bulls_eye(distances: FloatArray, labels: IntArray) -> float:
     """Bull's-eye score: how much of a class is among the nearest 2 x (its size), the shape itself included."""
     sizes = np.bincount(labels)[labels]
     order = np.argsort(distances, axis=1, kind="stable")
@@ -104,7 +101,7 @@ def bulls_eye(distances: Floats, labels: Labels) -> float:
     return float((np.array(found) / sizes).mean())
 
 
-def histogram_distances(edges: Sequence[EdgePoints], rotation: str, n_jobs: int, seed: int = 0) -> Floats:
+def histogram_distances(edges: Sequence[EdgePoints], rotation: str, n_jobs: int, seed: int = 0) -> FloatArray:
     """Chi-square distances between HistoSC histograms, of words learnt from the same shapes, their classes unseen."""
     histograms = HistoSC(rotation=rotation, n_jobs=n_jobs, random_state=seed).fit_transform(edges)
     return chi_square_costs(histograms, histograms)
@@ -157,15 +154,15 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
     ]
 
 
-def compare_histograms(parameters: Parameters, data: Path | None, seed: int) -> Job[Floats]:
+def compare_histograms(parameters: Parameters, data: Path | None, seed: int) -> Job[FloatArray]:
     """Score HistoSC: `pictures` (a digest), `every`, `every_matched`, `rotation`."""
     shapes = _drawn(parameters, data, parameters["every"])
     edges = [trace_edges(mask) for mask in shapes.masks]
 
-    def run(some: Sequence[EdgePoints]) -> Floats:
+    def run(some: Sequence[EdgePoints]) -> FloatArray:
         return histogram_distances(some, parameters["rotation"], n_jobs=-1, seed=seed)
 
-    def check(distances: Floats) -> Finding:
+    def check(distances: FloatArray) -> Finding:
         matched = np.flatnonzero(_taken(shapes, parameters["every_matched"]))
         few = distances[np.ix_(matched, matched)]
         return Finding(_measures("", distances, shapes.labels) | _measures("matched ", few, shapes.labels[matched]))
@@ -174,13 +171,13 @@ def compare_histograms(parameters: Parameters, data: Path | None, seed: int) -> 
     return Job(lambda: run(edges), check)
 
 
-def match_points(parameters: Parameters, data: Path | None, seed: int) -> Job[Floats]:  # noqa: ARG001 - a `Task`
+def match_points(parameters: Parameters, data: Path | None, seed: int) -> Job[FloatArray]:  # noqa: ARG001 - a `Task`
     """Score `shape_context_distances`: `pictures` (a digest), `every_matched`, `rotation`."""
     shapes = _drawn(parameters, data, parameters["every_matched"])
     edges = [trace_edges(mask, MATCHED_POINTS) for mask in shapes.masks]
     context = ShapeContext(rotation=parameters["rotation"])
 
-    def run(some: Sequence[EdgePoints]) -> Floats:
+    def run(some: Sequence[EdgePoints]) -> FloatArray:
         return shape_context_distances(some, context=context, flips=True, n_jobs=-1)
 
     run(edges[:WARM_UP_SHAPES])
@@ -196,7 +193,7 @@ def _drawn(parameters: Parameters, folder: Path | None, every: int) -> Shapes:
     return Shapes([shapes.masks[k] for k in np.flatnonzero(taken)], shapes.labels[taken], shapes.classes)
 
 
-def _taken(shapes: Shapes, every: int) -> NDArray[np.bool_]:
+def _taken(shapes: Shapes, every: int) -> BoolArray:
     return np.asarray(shapes.labels % every == 0)
 
 
@@ -204,7 +201,7 @@ def _in_words(shapes: Shapes, every: int) -> str:
     return f"{_taken(shapes, every).sum():,} shapes of {len(shapes.classes[::every])} classes"
 
 
-def _measures(prefix: str, distances: Floats, labels: Labels) -> dict[str, Value]:
+def _measures(prefix: str, distances: FloatArray, labels: IntArray) -> dict[str, Value]:
     return {
         f"{prefix}shapes": len(labels),
         f"{prefix}nearest": nearest_neighbour_accuracy(distances, labels),

@@ -18,17 +18,19 @@ from sklearn.exceptions import ConvergenceWarning
 from gbcd import SOLVERS, KernelSystem, SolveResult, predictive_variance, solve
 from pipelines.bench.data.problems import Problem, draw
 from pipelines.bench.peers import PEERS
-from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters, UnavailableError, Value
+from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableError, Value
+from pose.types import FloatArray
 
 WARM_UP_ROWS = 2500
 WARM_UP_POINTS = 300
 WARM_UP_PASSES = 5.0
+"""Rows, test points and kernel passes of the fit that compiles and loads everything before the clock starts."""
 
 PREDICTED = 500
 """Test samples predicted at a time."""
 
 MAX_PASSES = 1e6
-"""No limit: that of time ends what does not converge."""
+"""Kernel passes that no solver reaches: the time limit ends what does not converge."""
 
 Budget = int | Literal["auto"]
 
@@ -66,11 +68,11 @@ def solve_system(parameters: Parameters, data: Path | None, seed: int) -> Job[So
             "iterations": result.n_iter,
             "residual": exact_residual(problem, result.coef),
             "converged": result.converged,
-            "choice": result.choice,
+            "choice": str(result.choice),
             **_test_error(parameters, problem, result.coef),
         }
         if solver == "auto":
-            measures["remark"] = result.choice.partition(":")[0]
+            measures["remark"] = result.choice.name
         if not parameters["keep"]:
             return Finding(measures)
         return Finding(measures, {"coef": result.coef, "predictions": predict_mean(problem, result.coef)})

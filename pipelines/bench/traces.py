@@ -12,13 +12,15 @@ from scipy.spatial import KDTree
 from gbcd import KernelSystem, LinearSystem, SolveResult, TraceEntry, solve
 from gbcd.paper import ActiveSet, Cyclic, Gradient, RandomSubset, Selection
 from gbcd.paper.algorithm1 import block_descent
-from gbcd.progress.result import Progress
+from gbcd.progress.limits import Limits
+from gbcd.progress.solve_run import SolveRun
 from pipelines.bench.data.problems import Problem
-from pipelines.bench.runner.cell import Finding, FloatArray, Job, Parameters
+from pipelines.bench.runner.cell import Finding, Job, Parameters
 from pipelines.bench.tasks import MAX_PASSES, PREDICTED, WARM_UP_PASSES, WARM_UP_ROWS, draw_split, rmse, unconverged
+from pose.types import Float32Array, FloatArray
 
-STRONG = 0.5
-"""A correlation above this."""
+STRONG_CORRELATION = 0.5
+"""Correlation from which neighbours count as strongly correlated."""
 
 ITERATIONS = 50
 BLOCK = 500
@@ -41,7 +43,7 @@ class _Course:
     afterwards, of some coefficients on the way.
     """
 
-    def __init__(self, K_test: NDArray[np.float32], targets: FloatArray, limit: float) -> None:
+    def __init__(self, K_test: Float32Array, targets: FloatArray, limit: float) -> None:
         self._K_test, self._targets, self._limit = K_test, targets, limit
         self._spent = 0.0
         self._due = (0.0, 0.0)
@@ -132,7 +134,7 @@ def follow_solve(parameters: Parameters, data: Path | None, seed: int) -> Job[tu
     return Job(lambda: run(len(problem.X), MAX_PASSES, parameters["seconds"]), check)
 
 
-def _float32_rows(problem: Problem) -> NDArray[np.float32]:
+def _float32_rows(problem: Problem) -> Float32Array:
     """Return k between the test samples and the training samples, (t, n), in float32."""
     system = KernelSystem(problem.X, problem.kernel, problem.noise, memory_budget=0)
     rows = np.empty((len(problem.X_test), len(problem.X)), dtype=np.float32)
@@ -179,8 +181,9 @@ def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -
 
     def run() -> FloatArray:
         recording = _Recording(SELECTIONS[parameters["solver"]](), np.arange(len(problem.X)))
-        progress = Progress(system, right, 0.0, MAX_PASSES, lambda entry: entry.iteration >= ITERATIONS)
-        block_descent(progress, recording, min(BLOCK, len(problem.X) // 10), rng)
+        limits = Limits(MAX_PASSES, callback=lambda entry: entry.iteration >= ITERATIONS)
+        run = SolveRun(system, right, 0.0, limits)
+        block_descent(run, recording, min(BLOCK, len(problem.X) // 10), rng)
         return np.array(recording.gradients).T
 
     def check(gradients: FloatArray) -> Finding:
@@ -193,7 +196,7 @@ def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -
             "far_share": correlations(shares[inputs], shares[others]),
         }
         means = {name: float(values.mean()) for name, values in arrays.items()}
-        strong = {f"{name}_strong": float((values > STRONG).mean()) for name, values in arrays.items()}
+        strong = {f"{name}_strong": float((values > STRONG_CORRELATION).mean()) for name, values in arrays.items()}
         return Finding({**means, **strong, "iterations": gradients.shape[1]}, arrays)
 
     return Job(run, check)

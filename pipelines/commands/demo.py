@@ -1,55 +1,28 @@
-"""The main job on the embedded default: synthesize, train, evaluate, predict."""
+"""`pose demo`: the whole job on a small synthetic data set."""
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from pathlib import Path
+from typing import Annotated
 
-from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
-from pipelines.evaluation.evaluate import Evaluation, evaluate
-from pipelines.evaluation.page import save_page
-from pipelines.evaluation.report import save_picture
-from pipelines.model.model_file import load_model, save_model
-from pipelines.model.settings import load_config
-from pipelines.model.summary import model_rows
-from pipelines.prediction import choose_scene, predict_videos
-from pipelines.progress import Reporter
-from pipelines.training.train import train
-from pose.files import atomic_path
+import typer
 
-DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
+from pipelines.terminal.console import output, reporting
 
 
-def run_demo(out: Path, reporter: Reporter) -> Evaluation:
-    """Make a data set, a model, a report picture and an overlay video in `out`; what is there already is made anew."""
-    data, model_path = out / "data", out / "model.h5"
-    out.mkdir(parents=True, exist_ok=True)
-    reporter.say("1/4  a synthetic data set in the HumanEva-I format")
-    synthesize_with_progress(data, reporter, SynthRequest(overwrite=True))
-    reporter.say("2/4  training")
-    with resources.as_file(resources.files("configs") / "demo.toml") as config_path:
-        model = train(data, load_config(config_path), reporter)
-    save_model(model_path, model)
-    reporter.say("3/4  evaluation")
-    model = load_model(model_path)
-    evaluation = evaluate(data, model, reporter)
-    save_picture(out / "report.png", evaluation)
-    save_page(out / "report.html", evaluation, model_path.name, model_rows(model))
-    with atomic_path(out / "evaluation.json") as temporary:
-        temporary.write_text(json.dumps(evaluation.as_dict(), indent=1))
-    reporter.say("4/4  prediction of a video")
-    backgrounds = sorted((data / "Background").glob("*_(C1).avi"))
-    scene = choose_scene(backgrounds)
-    predict_videos(
-        [data / DEMO_VIDEO],
-        model,
-        scene,
-        out,
-        reporter,
-        model_name=model_path.name,
-        with_std=model.calibration is not None,
-        overlay=True,
-        overwrite=True,
-    )
-    return evaluation
+def demo_command(
+    out: Annotated[Path, typer.Option(help="Folder for the data, model, pictures and video; overwritten.")] = Path(
+        "pose-demo"
+    ),
+) -> None:
+    """Synthesize a small data set, train, evaluate and predict a video: the whole job in a minute or two."""
+    from pipelines.demo import run_demo
+    from pipelines.evaluation.tables import error_table
+
+    with reporting() as reporter:
+        evaluation = run_demo(out, reporter)
+    output.print(error_table(evaluation))
+    print(f"\nmodel     {out / 'model.h5'}")
+    print(f"report    {out / 'report.html'}   as one picture: report.png")
+    print(f"video     {out / 'Walking_1_(C1)_overlay.mp4'}   joints beside it as .csv and .h5")
+    print(f"next      pose info {out / 'model.h5'};   pose train YOUR_DATA --model my.h5")

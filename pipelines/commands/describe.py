@@ -1,105 +1,31 @@
-"""One silhouette, described: the descriptor as a picture."""
+"""`pose describe`: how a silhouette is described, as a picture."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
+import typer
 
-from pipelines.errors import UsageError
-from pose import EmptySilhouetteError, HistoSC
-from pose.descriptor.picture import draw_descriptor
-from pose.errors import DataError
-from pose.files import atomic_path
-from pose.silhouette.masks import as_mask
-
-DPI = 110  # 1,210 pixels wide
+from pipelines.commands.arguments import check_target
 
 
-@dataclass(frozen=True)
-class Description:
-    """What was drawn.
+def describe_command(
+    mask: Annotated[Path, typer.Argument(help="Picture of a silhouette: bright on dark, or cut out (PNG with alpha).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture to make, .png.")],
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="Take the words of this model. Default: learnt from MASK alone."),
+    ] = None,
+    words: Annotated[int, typer.Option(help="How many words to learn without a model.")] = 12,
+    at: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="X Y", help="Show the shape context of the edge point nearest to here, pixels."),
+    ] = None,
+) -> None:
+    """Draw how a silhouette is described: edge points, a shape context, the words on the body, the histogram."""
+    from pipelines.model.descriptor_picture import draw_description
 
-    Parameters
-    ----------
-    n_points, n_words, n_used : int
-        Edge points, words of the vocabulary, and how many of them occur.
-    """
-
-    n_points: int
-    n_words: int
-    n_used: int
-
-
-def read_mask(path: Path) -> NDArray[np.bool_]:
-    """Read a picture of a silhouette.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DataError
-        If it is no picture or no mask.
-    """
-    if not path.is_file():
-        raise UsageError(f"{path}: {'is a folder, one picture is needed' if path.is_dir() else 'no such file'}")
-    content = np.frombuffer(path.read_bytes(), np.uint8)
-    picture = cv2.imdecode(content, cv2.IMREAD_UNCHANGED) if content.size else None
-    if picture is None:
-        raise DataError(f"{path}: is not a picture; a silhouette as PNG is needed")
-    try:
-        return as_mask(picture)
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def describe(
-    mask: Path, out: Path, *, model: Path | None = None, n_words: int = 12, at: tuple[float, float] | None = None
-) -> Description:
-    """Draw the descriptor of a silhouette as PNG.
-
-    Parameters
-    ----------
-    mask : Path
-        Picture of one person, bright on dark or cut out by its alpha channel.
-    out : Path
-        The PNG; appears whole or not at all.
-    model : Path, optional
-        Take the vocabulary of this model. Without one, `n_words` words are learnt from the silhouette itself.
-    n_words : int
-        At least 1.
-    at : tuple of float, optional
-        x and y, pixels, of the edge point whose shape context is shown.
-
-    Raises
-    ------
-    UsageError, DataError
-        As :func:`read_mask`; also for a request out of range, an empty mask, or a faulty model.
-    """
-    if n_words < 1:
-        raise UsageError(f"--words {n_words}: must be at least 1")
-    foreground = read_mask(mask)
-    try:
-        histosc = _vocabulary(foreground, model, n_words)
-        figure = draw_descriptor(foreground, histosc, at)
-        used = len(np.unique(histosc.codebook_.predict(histosc.describe(foreground))))
-    except EmptySilhouetteError as error:
-        raise DataError(f"{mask}: {str(error).removeprefix('image 0: ')}") from error
-    with atomic_path(out) as temporary:
-        figure.savefig(temporary, dpi=DPI, pil_kwargs={"optimize": True})
-    return Description(histosc.n_points, histosc.codebook_.n_words_, used)
-
-
-def _vocabulary(foreground: NDArray[np.bool_], model: Path | None, n_words: int) -> HistoSC:
-    if model is not None:
-        from pipelines.model.model_file import load_model
-
-        return load_model(model).histosc
-    with warnings.catch_warnings():
-        # A square has fewer kinds of points than words were asked for: what is printed says so.
-        warnings.filterwarnings("ignore", message="n_words=", category=UserWarning)
-        return HistoSC(n_words=n_words).fit([foreground])
+    check_target(out, ".png")
+    drawn = draw_description(mask, out, model=model, n_words=words, at=at)
+    print(f"{drawn.n_points} edge points, {drawn.n_used} of {drawn.n_words} words occur;   picture {out}")

@@ -1,4 +1,4 @@
-"""The command `pose predict`."""
+"""`pose predict`: the poses of videos."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from pipelines.errors import UsageError
 from pipelines.terminal.console import print_table, reporting
+from pipelines.terminal.exit_codes import EXIT_FAILURE
 
 
 def predict_command(
@@ -60,9 +61,9 @@ def predict_command(
     A run that was stopped goes on where it was, and finished videos are left alone: what decides is the content of
     model, video and background, and the settings.
     """
-    from pipelines.model.model_file import load_model
-    from pipelines.prediction import FrameRange, choose_scene, expand, predict_videos
-    from pipelines.prediction.summary import summary_table
+    from pipelines.model.pose_model import PoseModel
+    from pipelines.prediction import FrameRange, PredictionRequest, choose_scene, expand, predict_videos
+    from pipelines.prediction.outcomes import outcome_table
     from pose.body.camera_file import read_camera
     from pose.series.bone_lengths_file import read_bone_lengths
 
@@ -73,26 +74,25 @@ def predict_command(
     if missing:
         raise UsageError(f"no such file: {', '.join(missing)}")
     camera = read_camera(calibration) if calibration else None
-    trained = load_model(model)
+    trained = PoseModel.load(model)
     lengths = None if bone_lengths is None else read_bone_lengths(bone_lengths, trained.skeleton)
+    request = PredictionRequest(
+        trained,
+        scene,
+        out,
+        model.name,
+        frames=frames,
+        camera=camera,
+        with_std=trained.calibration is not None if std is None else std,
+        smoothed=smooth,
+        bone_lengths=lengths,
+        overlay=overlay,
+        overwrite=overwrite,
+        sources=[model, *([calibration] if calibration else [])],
+    )
     with reporting() as reporter:
-        reports = predict_videos(
-            videos,
-            trained,
-            scene,
-            out,
-            reporter,
-            model_name=model.name,
-            frames=frames,
-            camera=camera,
-            with_std=trained.calibration is not None if std is None else std,
-            smoothed=smooth,
-            bone_lengths=lengths,
-            overlay=overlay,
-            overwrite=overwrite,
-            sources=[model, *([calibration] if calibration else [])],
-        )
-    print_table(summary_table(reports))
+        outcomes = predict_videos(videos, request, reporter)
+    print_table(outcome_table(outcomes))
     print(f"results in {out}")
-    if any(report.state == "failed" for report in reports):
-        raise typer.Exit(1)
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise typer.Exit(EXIT_FAILURE)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
@@ -19,23 +18,31 @@ from pose.drawing.colours import INK, PAPER
 from pose.drawing.skeleton import draw_skeleton
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import Labels, Sequence
+from pose.humaneva import Labels, Trial
 from pose.silhouette.background_model import BackgroundModel
-from pose.types import Image
+from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+IntArray = IntArray
 
-LARGEST_SHIFT = 12  # frames to either side that are tried
-_NEAR = 3.0  # px
-_FAR = 30.0  # px from the silhouette; farther counts no more, as the person may be lost
-_MIN_GAIN = 0.15  # px of mean distance that a shift must win to be believed,
-_MIN_RATIO = 0.9  # and what it may leave of the distance without it
+LARGEST_SHIFT = 12
+"""Frames to either side that are tried."""
+_NEAR_DISTANCE = 3.0
+"""Distance of a joint from the silhouette up to which it is on the person, px."""
+_LARGEST_COUNTED = 30.0
+"""Distance of a joint from the silhouette that larger ones count as, px: the person may be lost there."""
+_MIN_GAIN = 0.15
+"""Decrease of the mean distance that a shift must bring to be believed, px."""
+_MIN_RATIO = 0.9
+"""Share of the mean distance without a shift that it may leave at most."""
 _MIN_FRAMES = 4
-_CELL = 320  # px, side of one picture of an overlay
-_MARGIN = 0.15  # of the person's size around him
-_TITLE = 22  # px
+"""Pictures that a shift must be told by, at least."""
+_CELL = 320
+"""Side of one picture of an overlay, px."""
+_MARGIN = 0.15
+"""Room around the person, as a share of the person's size."""
+_TITLE = 22
+"""Height of an overlay's title, px."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +64,7 @@ class Look:
     images: dict[int, Image]
 
 
-def look_through(sequence: Sequence, camera: str, numbers: Iterable[int]) -> Look:
+def look_through(sequence: Trial, camera: str, numbers: Iterable[int]) -> Look:
     """Decode a whole video once, and keep the pictures of some toolkit frames.
 
     Raises
@@ -132,7 +139,7 @@ def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | 
 
 
 def joint_distances(
-    sequence: Sequence, camera: Camera, images: dict[int, Image], background: BackgroundModel
+    sequence: Trial, camera: Camera, images: dict[int, Image], background: BackgroundModel
 ) -> JointDistances | None:
     """Compare the pictures of some toolkit frames F with the joints of F - 12 ... F + 12.
 
@@ -170,7 +177,7 @@ def joint_distances(
     known = np.asarray(np.isfinite(table).all(axis=(1, 2)))
     if known.sum() < _MIN_FRAMES:
         return None
-    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR))
+    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR_DISTANCE))
     return JointDistances(table[known].mean(axis=(0, 2)), near)
 
 
@@ -184,18 +191,18 @@ def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray
 
 
 def _sample(distance: FloatArray, pixels: FloatArray) -> FloatArray:
-    """Distances (J,) at pixels, none above `_FAR`; NaN where a pixel is not known."""
+    """Distances (J,) at pixels, none above `_LARGEST_COUNTED`; NaN where a pixel is not known."""
     known = np.asarray(np.isfinite(pixels).all(axis=1))
     columns, rows = np.round(np.where(known[:, None], pixels, 0)).astype(int).T
     height, width = distance.shape
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
-    found = np.where(inside, distance[rows.clip(0, height - 1), columns.clip(0, width - 1)], _FAR)
-    return np.asarray(np.where(known, np.minimum(found, _FAR), np.nan))
+    found = np.where(inside, distance[rows.clip(0, height - 1), columns.clip(0, width - 1)], _LARGEST_COUNTED)
+    return np.asarray(np.where(known, np.minimum(found, _LARGEST_COUNTED), np.nan))
 
 
 def save_overlay(
     path: Path,
-    sequence: Sequence,
+    sequence: Trial,
     pictures: dict[str, dict[int, Image]],
     cameras: dict[str, Camera],
     numbers: IntArray,
@@ -205,7 +212,7 @@ def save_overlay(
     Parameters
     ----------
     path : Path
-    sequence : Sequence
+    sequence : Trial
     pictures : dict of str to dict of int to ndarray
         By camera and toolkit frame; one that is missing leaves its place empty.
     cameras : dict of str to Camera
@@ -236,7 +243,7 @@ def save_overlay(
 
 
 def _cell(
-    sequence: Sequence, name: str, number: int, image: Image | None, camera: Camera | None, pose: FloatArray
+    sequence: Trial, name: str, number: int, image: Image | None, camera: Camera | None, pose: FloatArray
 ) -> Image:
     """One picture with its title."""
     cell: Image = np.full((_CELL + _TITLE, _CELL, 3), PAPER, dtype=np.uint8)

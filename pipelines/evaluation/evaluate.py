@@ -8,21 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipelines.features.histograms import histograms_of
 from pipelines.features.tree_features import N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.pose_model import PoseModel, Poses
+from pipelines.model.error_bars import half_width
+from pipelines.model.pose_model import PoseModel
 from pipelines.progress import Reporter
-from pipelines.training.calibration import half_width
-from pipelines.training.train import describe
+from pipelines.types import Poses
 from pose.body.skeleton import Skeleton
 from pose.humaneva.splits import OFFICIAL, evaluated_partition
 from pose.series.metrics import PoseErrors
+from pose.types import BoolArray
 
 METHODS = ("gbcd", "mpgp", "mean_pose")
+"""What is compared: the exact process, the sparse rival, and the mean pose of the training set."""
 GROUPS = ("subject", "action", "camera")
+"""Columns of the samples that errors are grouped by."""
 LEVELS = (0.5, 0.9, 0.95)
+"""Shares of the coordinates that the intervals should hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class Evaluation:
         return {name: float(errors.poses(measure).mean()) for name, errors in self.errors.items()}
 
     def by(self, column: str, measure: str = "absolute") -> dict[str, dict[str, float]]:
-        """The same of the samples that share a value of one of `GROUPS`, by value and method."""
+        """Mean of a measure over the samples that share a value of one of `GROUPS`, mm, by value and method."""
         tables = {name: errors.by(column) for name, errors in self.errors.items()}
         return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 
@@ -87,7 +91,7 @@ class Evaluation:
         errors = np.abs(self.predictions["gbcd"] - self.samples.poses)
         return np.divide(errors, self.std, out=np.full_like(errors, np.nan), where=self.std > 0)
 
-    def coverage(self, level: float, rows: NDArray[np.bool_] | slice = slice(None)) -> float:
+    def coverage(self, level: float, rows: BoolArray | slice = slice(None)) -> float:
         """Share of the coordinates of GBCD within the interval that should hold `level` of them; the root's left out.
 
         NaN without standard deviations.
@@ -117,7 +121,7 @@ class Evaluation:
         }
         return sections
 
-    def _interval_row(self, rows: NDArray[np.bool_] | slice, joints: slice) -> dict[str, float]:
+    def _interval_row(self, rows: BoolArray | slice, joints: slice) -> dict[str, float]:
         assert self.std is not None
         deviations, std = self._deviations[rows, joints], self.std[rows, joints]
         shares = {f"{level:.0%}".replace("%", " %"): _share_within(deviations, level) for level in LEVELS}
@@ -189,7 +193,7 @@ def evaluate(
     most = None if partition == settings.train_partition else settings.test_images
     samples = extract(data, partition, model.config, reporter, most=most, masks=masks, work=work)
     model.histosc.set_params(n_jobs=N_WORKERS)
-    histograms = describe(model.histosc, samples, reporter, partition)
+    histograms = histograms_of(model.histosc, samples, reporter, partition)
     samples, histograms = arrange_views(samples, histograms, model.config.data)
     reporter.progress("prediction", 0, 1)
     std = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,27 +9,25 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from pipelines.model.settings import Config
+from pipelines.digest import digest
+from pipelines.settings import Config
 from pose import GaussianBackground
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import HumanEva
-from pose.humaneva import Sequence as HumanEvaSequence
+from pose.humaneva import HumanEva, Trial
 from pose.humaneva.files.background_cache import cache_name, read_background, write_background
 from pose.silhouette.background_model import BackgroundModel
 from pose.silhouette.opencv_backgrounds import SubtractorBackground
 from pose.silhouette.toolkit_background import ToolkitBackground
-from pose.types import Image
+from pose.types import Image, IntArray, Mask
 from pose.video.frame import VideoFrame
 from pose.video.mask_reader import read_masks
 from pose.video.reader import read_frames
 
-Mask = NDArray[np.uint8]
-#: A person seen whole covers less of the picture than this; a silhouette that covers more is a wrong background's.
+#: Share of the picture above which a silhouette is no person: a wrong background gives such.
 _LARGEST_SHARE = 0.3
-#: A ready-made silhouette whose largest component covers less is a speck and nobody: 154 pixels of 640 x 480, about
+#: Share of the picture below which a ready-made silhouette is a speck and nobody: 154 pixels of 640 x 480, about
 #: what our background model leaves out. (Beside a person `edge_points` has specks by their share of the person.)
 _SMALLEST_SHARE = 5e-4
 
@@ -95,7 +92,7 @@ def _cached_toolkit_background(
     recordings: Sequence[Path], frames: Sequence[Iterator[Image]], config: Config, cache: Path
 ) -> BackgroundModel:
     risk = config.silhouette.risk
-    source = b"".join(_digest(path) for path in recordings).hex()
+    source = "".join(digest(path) for path in recordings)
     if cache.is_file():
         try:
             kept = read_background(cache, risk, source)
@@ -165,7 +162,7 @@ class TreeSilhouettes:
             cache = None if self._work is None else self._work / cache_name(camera)
             self._backgrounds[camera] = fit_background(recordings, self._config, cache)
 
-    def read(self, sequence: HumanEvaSequence, camera: str, numbers: NDArray[np.int64]) -> Iterator[tuple[int, Mask]]:
+    def read(self, sequence: Trial, camera: str, numbers: IntArray) -> Iterator[tuple[int, Mask]]:
         """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""
         if self._folder is None:
             background = self._backgrounds[camera]
@@ -176,25 +173,17 @@ class TreeSilhouettes:
         for number, frame in replace(sequence, videos={camera: source}).read(camera, numbers, read_masks):
             yield number, silhouette(frame, None, source)
 
-    def fingerprint(self, sequence: HumanEvaSequence, camera: str) -> bytes:
+    def fingerprint(self, sequence: Trial, camera: str) -> str:
         """Changes whenever the silhouettes may."""
         if self._folder is not None:
-            return _digest(self._masks_of(sequence, camera))
-        return b"".join(_digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
+            return digest(self._masks_of(sequence, camera))
+        return "".join(digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
 
-    def _masks_of(self, sequence: HumanEvaSequence, camera: str) -> Path:
+    def _masks_of(self, sequence: Trial, camera: str) -> Path:
         assert self._folder is not None
-        stem = f"{sequence.action}_{sequence.trial}_({camera})"
+        stem = f"{sequence.action}_{sequence.number}_({camera})"
         folder = self._folder / sequence.subject.name
         for candidate in (folder / stem, folder / f"{stem}.avi", folder / f"{stem}.mp4"):
             if candidate.exists():
                 return candidate
         raise DataError(f"{folder}: no masks {stem} (a folder of numbered pictures, or a video of the same frames)")
-
-
-def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    for part in sorted(path.iterdir()) if path.is_dir() else [path]:
-        with part.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.digest()

@@ -16,18 +16,22 @@ from numpy.typing import NDArray
 
 from pipelines.errors import UsageError
 from pipelines.features.silhouettes import TreeSilhouettes, is_too_large, warn_of_coverage
-from pipelines.model.settings import Config
 from pipelines.progress import Reporter
+from pipelines.settings import Config
 from pose import EmptySilhouetteError, trace_edges
 from pose.body.skeleton import root_relative
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import HumanEva, LabelledFrames, Sequence
+from pose.humaneva import HumanEva, LabelledFrames, Trial
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
-from pose.types import ShapeLike
+from pose.types import BoolArray, Float32Array, FloatArray, IntArray, ShapeLike
 
-N_WORKERS = 2  # decoding, numba and OpenCV all release the interpreter lock
-_CACHE_VERSION = 2  # raise it when the silhouettes or edges of the same input change
+FRAMES_PER_SECOND = 60
+"""Toolkit frames of HumanEva-I in a second."""
+N_WORKERS = 2
+"""Threads that take videos in turn; decoding, numba and OpenCV all release the interpreter lock."""
+_CACHE_VERSION = 2
+"""Part of the key of kept edge points. Raise it when the silhouettes or edges of the same input change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +53,16 @@ class Samples:
         Directions of the edges at the points, where the descriptor needs them.
     """
 
-    edges: NDArray[np.float32]
-    poses: NDArray[np.float64]
+    edges: Float32Array
+    poses: FloatArray
     subject: NDArray[np.str_]
     action: NDArray[np.str_]
     camera: NDArray[np.str_]
-    trial: NDArray[np.int64]
-    frame: NDArray[np.int64]
+    trial: IntArray
+    frame: IntArray
     n_empty: int
     n_missing: int
-    tangents: NDArray[np.float32] | None = None
+    tangents: Float32Array | None = None
 
     def __len__(self) -> int:
         return len(self.poses)
@@ -67,7 +71,10 @@ class Samples:
         """At most so many of the samples: those left out are spread evenly over all, in their order here."""
         if most >= len(self):
             return self
-        rows = np.arange(most) * len(self) // most
+        return self.take(np.arange(most) * len(self) // most)
+
+    def take(self, rows: IntArray | BoolArray) -> Samples:
+        """Some of the samples, by their numbers or by a mask; the counts of frames left out stay."""
         return replace(self, **{column: getattr(self, column)[rows] for column in self.columns})
 
     @property
@@ -81,7 +88,7 @@ class Samples:
             return list(self.edges[rows])
         return list(zip(self.edges[rows], self.tangents[rows], strict=True))
 
-    def time_blocks(self, n_frames: int, by_camera: bool = False) -> NDArray[np.int64]:
+    def time_blocks(self, n_frames: int, by_camera: bool = False) -> IntArray:
         """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
         camera = self.camera if by_camera else np.full(len(self), "")
         keys = list(zip(self.subject, self.action, self.trial, camera, self.frame // n_frames, strict=True))
@@ -90,13 +97,14 @@ class Samples:
 
 
 _COLUMNS = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
+"""Fields of `Samples` that are there always and have a row a sample."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Recording:
     """The labelled frames of one video."""
 
-    sequence: Sequence
+    sequence: Trial
     camera: str
     labels: LabelledFrames
 
@@ -187,7 +195,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
-    for known in tree.sequences():
+    for known in tree.trials_with_video():
         try:
             sequence = divided(known, config.data.scheme)
             if partition not in sequence.partitions:
@@ -204,7 +212,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
             faults.append(f"{sequence.name}: no frame of {partition} has whole motion capture")
         found += [_Recording(sequence, camera, kept) for camera in cameras if len(kept.numbers)]
     if not found:
-        there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
+        there = ", ".join(sequence.name for sequence in tree.trials_with_video()) or "none"
         reasons = "; ".join(faults) or (
             f"no trial has frames of {partition} (trials with video: {there}); "
             + (
@@ -223,16 +231,16 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
 class _Edges:
     """Frame numbers and edge points of a video's frames that show a person, and how many of its frames exist."""
 
-    numbers: NDArray[np.int64]
-    points: NDArray[np.float32]
-    tangents: NDArray[np.float32] | None
+    numbers: IntArray
+    points: Float32Array
+    tangents: Float32Array | None
     n_decoded: int
 
 
 def _edges_of(recording: _Recording, source: TreeSilhouettes, config: Config, work: Path | None) -> _Edges:
     if work is None:
         return _compute_edges(recording, source, config)
-    key = hashlib.sha256(source.fingerprint(recording.sequence, recording.camera))
+    key = hashlib.sha256(source.fingerprint(recording.sequence, recording.camera).encode())
     settings = [
         _CACHE_VERSION,
         config.silhouette.model_dump(),
@@ -301,7 +309,7 @@ def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
         np.full(n, sequence.subject.name),
         np.full(n, sequence.action),
         np.full(n, recording.camera),
-        np.full(n, sequence.trial),
+        np.full(n, sequence.number),
         edges.numbers,
         n_empty=edges.n_decoded - n,
         n_missing=len(recording.labels.numbers) - edges.n_decoded,

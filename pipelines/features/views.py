@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from pipelines.features.tree_features import Samples
-from pipelines.model.pose_model import Histograms
-from pipelines.model.settings import DataConfig
+from pipelines.settings import DataConfig
+from pipelines.types import Histograms
 from pose.errors import DataError
 
 
@@ -44,12 +44,6 @@ def arrange_views(samples: Samples, histograms: Histograms, settings: DataConfig
     whole = np.array([row for row in rows if None not in row], dtype=np.int64).reshape(-1, len(settings.cameras))
     if not len(whole):
         raise DataError(f"no instant has a person in all of {', '.join(settings.cameras)}, which views are joined of")
-    first = whole[:, 0]
-    columns = ["edges", "poses", "subject", "action", "trial", "frame"]
-    columns += ["tangents"] if samples.tangents is not None else []
-    joined = dataclasses.replace(
-        samples,
-        **{column: getattr(samples, column)[first] for column in columns},
-        camera=np.full(len(whole), "+".join(settings.cameras)),
-    )
+    names = np.full(len(whole), "+".join(settings.cameras))
+    joined = dataclasses.replace(samples.take(whole[:, 0]), camera=names)
     return joined, histograms[whole].reshape(len(whole), -1)

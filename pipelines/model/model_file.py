@@ -10,7 +10,6 @@ Format history
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from dataclasses import replace
@@ -23,9 +22,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.model.pose_model import PoseModel
-from pipelines.model.settings import BEFORE_THE_SETTING, Config
-from pipelines.training.calibration import Calibration
+from pipelines.digest import digest
+from pipelines.model.contents import ModelContents
+from pipelines.model.error_bars import Calibration
+from pipelines.settings import Config
 from pose import Codebook, HistoSC
 from pose.body.skeleton import Skeleton
 from pose.errors import DataError
@@ -33,9 +33,9 @@ from pose.files import atomic_path
 
 FORMAT = "pose-model"
 VERSION = 1
-#: No number of a model comes near it; beyond, poses would be noise or overflow.
+#: Largest absolute value that a number of a model file may have. Poses of larger ones would be noise or overflow.
 _LARGEST = 1e15
-#: What `pose info` shows.
+#: Entries of a model's summary and their types; `pose info` shows them.
 SUMMARY: dict[str, type | tuple[type, ...]] = {
     "software": str,
     "n_train": int,
@@ -49,11 +49,15 @@ SUMMARY: dict[str, type | tuple[type, ...]] = {
     "n_regressors": int,
     "seconds": dict,
 }
-#: What reading a file that something else has written to may raise.
+#: What held before a setting existed, for files that say nothing about it.
+BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {
+    "descriptor": {"assignment": "hard", "hellinger": False, "rotation": "absolute"}
+}
+#: Errors that reading a damaged file may raise.
 _DAMAGE = (KeyError, ValueError, OSError, TypeError, AttributeError, IndexError, RuntimeError)
 
 
-def save_model(path: str | Path, model: PoseModel) -> None:
+def save_model(path: str | Path, model: ModelContents) -> None:
     """Write a model under a temporary name, then rename it."""
     path = Path(path)
     # Made in memory, then written: HDF5 itself crashes the process on a full disk.
@@ -77,7 +81,7 @@ def save_model(path: str | Path, model: PoseModel) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
-def load_model(path: str | Path) -> PoseModel:
+def read_model(path: str | Path) -> ModelContents:
     """Read a model.
 
     Raises
@@ -103,8 +107,7 @@ def load_model(path: str | Path) -> PoseModel:
             raise DataError(f"{path}: is damaged (its config: {keys})") from error
         except _DAMAGE as error:
             raise DataError(f"{path}: is damaged ({' '.join(str(error).split()) or type(error).__name__})") from error
-    with path.open("rb") as content:
-        return replace(model, digest=hashlib.file_digest(content, "sha256").hexdigest())
+    return replace(model, digest=digest(path))
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -115,7 +118,7 @@ def _check_format(path: Path, file: Any) -> None:
         raise DataError(f"{path}: has format version {found}, this software reads {VERSION}; train it again")
 
 
-def _read(file: Any) -> PoseModel:
+def _read(file: Any) -> ModelContents:
     config = _config(json.loads(file.attrs["config"]))
     names, parents = (json.loads(file["skeleton"].attrs[key]) for key in ("names", "parents"))
     skeleton = Skeleton(tuple(map(str, names)), tuple(map(int, parents)))
@@ -155,7 +158,7 @@ def _read(file: Any) -> PoseModel:
         raise ValueError(f"the summary lacks {', '.join(wrong)}")
     for name, state in (("gp", gp), ("mpgp", mpgp)):
         _expect_hyperparameters(name, state, n_words)
-    return PoseModel(
+    return ModelContents(
         config,
         HistoSC.from_codebook(
             codebook,
@@ -216,7 +219,7 @@ def _expect(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
     if array.dtype.kind != "f" or not (np.abs(array) <= _LARGEST).all():
-        raise ValueError(f"{name} holds something else than finite numbers of a size that there is")
+        raise ValueError(f"{name} holds something else than finite numbers up to {_LARGEST:g}")
 
 
 def _write_state(group: Any, state: dict[str, Any]) -> None:

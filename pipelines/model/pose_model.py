@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbcd import GBCDRegressor, MatchingPursuitGP, MeanPredictor
+from gbcd import MeanPredictor
 from pipelines.errors import UsageError
-from pipelines.model.settings import Config
-from pipelines.training.calibration import Calibration
-from pose import HistoSC
-from pose.body.skeleton import Skeleton
+from pipelines.model.contents import ModelContents
+from pipelines.model.model_file import read_model
+from pipelines.streaming.frames import FrameRange
+from pipelines.streaming.scene import choose_scene
+from pipelines.streaming.stream import FramePose, stream
+from pipelines.types import Histograms, Poses
 from pose.errors import DataError
-
-if TYPE_CHECKING:
-    from pipelines.prediction.stream import FramePose
-
-Histograms = NDArray[np.float64]
-Poses = NDArray[np.float64]
+from pose.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,58 +38,26 @@ class PosePrediction:
 
     joints: Poses
     std: Poses
-    unlike: NDArray[np.bool_]
+    unlike: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class PoseModel:
-    """HistoSC, the exact Gaussian process, and what it is compared with.
+class PoseModel(ModelContents):
+    """A trained model, which predicts poses from histograms and from videos.
 
-    Parameters
-    ----------
-    config : Config
-        What it was trained with.
-    histosc : HistoSC
-        With its codebook.
-    gp : GBCDRegressor
-        Histograms to 45 numbers.
-    mpgp : MatchingPursuitGP
-        The sparse rival, on `gp`'s scaled inputs.
-    mean_pose : ndarray of shape (15, 3)
-        Of the training set, mm: the error of knowing nothing.
-    skeleton : Skeleton
-    summary : dict
-        Counts, hyperparameters and seconds of the training, for people.
-    calibration : Calibration, optional
-        Of the standard deviations; None in models of older software, or trained on too few instants to hold any out.
-    digest : str
-        SHA-256 of the file it was read from; empty for one that was just trained.
+    Its fields are those of `pipelines.model.contents.ModelContents`: ``config``, ``histosc``, ``gp``, ``mpgp``,
+    ``mean_pose``, ``skeleton``, ``summary``, ``calibration`` and ``digest``.
     """
-
-    config: Config
-    histosc: HistoSC
-    gp: GBCDRegressor
-    mpgp: MatchingPursuitGP
-    mean_pose: Poses
-    skeleton: Skeleton
-    summary: dict[str, Any] = field(default_factory=dict)
-    calibration: Calibration | None = None
-    digest: str = ""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model file, as `pipelines.model.model_file.load_model` does.
+        """Read a model file (`pipelines.model.model_file`).
 
         Raises
         ------
         DataError
             If the file is missing, damaged, foreign or of another format version.
         """
-        from pipelines.model.model_file import load_model  # the store makes models: it knows this class
-
-        model = load_model(path)
-        assert isinstance(model, cls)
-        return model
+        return cls(**vars(read_model(path)))
 
     @property
     def axes(self) -> str:
@@ -170,9 +134,6 @@ class PoseModel:
         >>> for pose in model.predict_video("clip.avi", background="empty_room.avi"):  # doctest: +SKIP
         ...     print(pose.frame, pose.joints[0])
         """
-        from pipelines.prediction import FrameRange, choose_scene  # they know this class
-        from pipelines.prediction.stream import stream
-
         backgrounds = [background] if isinstance(background, str | Path) else background
         scene = choose_scene(backgrounds, background_seconds, masks)
         with_std = self.calibration is not None if std is None else std
@@ -189,7 +150,7 @@ class PoseModel:
         """
         return PosePrediction(self.predict(histograms), *self.standard_deviations(histograms))
 
-    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, NDArray[np.bool_]]:
+    def standard_deviations(self, histograms: Histograms) -> tuple[Poses, BoolArray]:
         """Standard deviations (n, 15, 3), mm, and whether each silhouette is unlike those of the training set (n,).
 
         Raises
@@ -210,5 +171,5 @@ class PoseModel:
         """The sparse rival's poses (n, 15, 3)."""
         return self._as_poses(np.asarray(self.mpgp.predict(self.gp.scale_inputs(histograms))))
 
-    def _as_poses(self, outputs: NDArray[np.float64]) -> Poses:
+    def _as_poses(self, outputs: FloatArray) -> Poses:
         return outputs.reshape(len(outputs), len(self.skeleton), 3)

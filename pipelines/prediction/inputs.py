@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines.errors import UsageError
+from pipelines.errors import PIPE_OR_DEVICE, UsageError
 from pose.files import is_pipe_or_device
-from pose.video.stills import STILL_SUFFIXES, holds_stills, list_stills
+from pose.video.stills import STILL_SUFFIXES, holds_stills
 from pose.video.video_file import is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
-NO_FILE = "is a pipe or a device, save it as a file first"
+"""What the names of overlay videos end in."""
 
 
 def expand(arguments: Sequence[str | Path]) -> list[Path]:
@@ -37,7 +36,7 @@ def expand(arguments: Sequence[str | Path]) -> list[Path]:
         paths = [Path(argument)] if Path(argument).exists() else _matches(argument)
         if not paths:
             missing.append(argument)
-        faults += [f"{path}: {NO_FILE}" for path in paths if is_pipe_or_device(path)]
+        faults += [f"{path}: {PIPE_OR_DEVICE}" for path in paths if is_pipe_or_device(path)]
         for path in paths:
             try:
                 found |= {part.absolute(): part for part in (_within(path) if path.is_dir() else [path])}
@@ -78,19 +77,3 @@ def _within(folder: Path) -> list[Path]:
     if films:
         raise UsageError(f"{folder}: holds numbered pictures, and {films[0].name} beside them; name what you mean")
     return [folder]
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes; of a folder of numbered pictures, of the digests of the pictures in their order."""
-    if not path.is_dir():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    whole = hashlib.sha256()
-    for part in _digests(path):
-        whole.update(part)
-    return whole.hexdigest()
-
-
-def _digests(folder: Path) -> Iterator[bytes]:
-    for path in list_stills(folder):
-        yield f"{path.name} {digest(path)}\n".encode()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -20,14 +19,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.prediction.stream import BATCH, FramePose
+from pipelines.streaming.stream import BATCH, FramePose
 from pose.errors import DataError
-
-if sys.platform != "win32":  # there two runs on one output are not told apart
-    import fcntl
+from pose.files import is_still, take_lock
 
 _HEADER = 512
+"""Bytes of the header."""
 _FORMAT = "pose-journal 1"
+"""Name and version of the layout, in the header."""
 
 
 class Journal:
@@ -94,17 +93,11 @@ class Journal:
         while True:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
-                if sys.platform == "win32":
-                    return file
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not take_lock(file):
+                    raise DataError(f"{self.path.parent}: another run is writing the results {self.path.stem[1:]}")
                 # The run that held the lock may have removed the file between our two calls.
-                if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
+                if is_still(file, self.path):
                     return file
-            except BlockingIOError:
-                os.close(file)
-                raise DataError(
-                    f"{self.path.parent}: another run is writing the results {self.path.stem[1:]}"
-                ) from None
             except BaseException:
                 os.close(file)
                 raise

@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.frames import FrameRange
-from pipelines.prediction.scene import Scene
-from pipelines.prediction.workers import n_cores, ordered_map, worker_pool
+from pipelines.prediction.request import PredictionRequest
 from pipelines.progress import Reporter
-from pose.body.camera import Camera
+from pipelines.streaming.workers import n_cores, ordered_map, worker_pool
 from pose.drawing.overlay import overlay_frame
 from pose.errors import DataError
 from pose.series.pose_series import PoseSeries
@@ -23,19 +20,11 @@ from pose.video.frame import VideoFrame
 from pose.video.reader import probe
 from pose.video.writer import VideoWriter
 
-_RATE = 60.0  # of the overlay where the video tells none
+_DEFAULT_RATE = 60.0
+"""Frames per second of the overlay, for videos that tell no rate."""
 
 
-def write_overlay(
-    path: Path,
-    video: Path,
-    series: PoseSeries,
-    model: PoseModel,
-    scene: Scene,
-    frames: FrameRange,
-    camera: Camera | None,
-    reporter: Reporter,
-) -> None:
+def write_overlay(path: Path, video: Path, series: PoseSeries, request: PredictionRequest, reporter: Reporter) -> None:
     """Draw contours and skeletons into a video's frames.
 
     Raises
@@ -43,9 +32,10 @@ def write_overlay(
     DataError
         If the video cannot be read again or the overlay not be written; then there is none.
     """
+    scene, frames = request.scene, request.frames
     info = probe(video)
-    rate = (frames.still_rate if video.is_dir() else None) or info.rate or _RATE
-    examine = scene.watch(video, model.config)
+    rate = (frames.still_rate if video.is_dir() else None) or info.rate or _DEFAULT_RATE
+    examine = scene.watch(video, request.model.config)
 
     def with_masks() -> Iterator[tuple[VideoFrame, NDArray[np.uint8] | None]]:
         for frame in frames.read(video, scene.ready):
@@ -59,11 +49,11 @@ def write_overlay(
             frame.image,
             examine(frame).mask if mask is None else mask,
             series.joints[row] if series.found[row] else None,
-            model.skeleton,
+            request.model.skeleton,
             series.axes,
             std=None if series.std is None or not series.found[row] else series.std[row],
             quality=0 if series.quality is None else int(series.quality[row]),
-            camera=camera,
+            camera=request.camera,
         )
 
     comment = json.dumps(series.provenance, sort_keys=True)

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from pipelines.model.pose_model import PoseModel
-from pipelines.prediction.inputs import OVERLAY_ENDING, digest
+from pipelines.digest import digest
+from pipelines.prediction.inputs import OVERLAY_ENDING
+from pipelines.prediction.request import PredictionRequest
 from pose.errors import DataError
 from pose.export import metadata_path, read_hdf5, write_csv, write_csv_metadata, write_hdf5
 from pose.files import atomic_path
@@ -38,22 +38,20 @@ class Outputs:
         return self.csv, self.hdf5, self.overlay
 
 
-def describe_run(
-    video: Path, model: PoseModel, model_name: str, background: str, settings: dict[str, Any]
-) -> dict[str, str]:
-    """Where results come from, as they say it; ``run`` is a digest of all that they depend on.
+def provenance_of(video: Path, request: PredictionRequest) -> dict[str, str]:
+    """Where the results of a video come from, as they say it; ``run`` is a digest of all that they depend on.
 
-    Names are told and not compared: a file that was moved is the same.
+    Names of files are no part of ``run``: a file that was moved is the same.
     """
     provenance = {
         "software": f"gbcd-pose {version('gbcd-pose')}",
-        "model_sha256": model.digest,
-        "config": model.config.model_dump_json(),
+        "model_sha256": request.model.digest,
+        "config": request.model.config.model_dump_json(),
         "input_sha256": digest(video),
-        "settings": json.dumps(settings, sort_keys=True),
+        "settings": json.dumps(request.settings, sort_keys=True),
     }
     run = hashlib.sha256(json.dumps(provenance, sort_keys=True).encode()).hexdigest()
-    names = {"model": model_name, "input": video.absolute().name, "background": background}
+    names = {"model": request.model_name, "input": video.absolute().name, "background": request.scene.title}
     names = {key: name.encode(errors="backslashreplace").decode() for key, name in names.items()}
     return {**names, **provenance, "run": run}
 

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.progress import ConsoleReporter
+from pipelines.terminal.console_reporter import ConsoleReporter
 
 # Progress and notes go to the error stream, so that the output can be piped.
 notes = Console(stderr=True)
 output = Console()
 
-WIDE = 200
-"""Columns of a table that goes elsewhere than to a terminal."""
+FILE_COLUMNS = 200
+"""Width, in characters, of a table that goes to a file or another program."""
 
 
 def print_table(table: Table) -> None:
     """Print a table; one that goes to a file or another program is not cut to the width of a screen."""
-    (output if output.is_terminal else Console(width=WIDE)).print(table)
+    (output if output.is_terminal else Console(width=FILE_COLUMNS)).print(table)
 
 
 @contextmanager

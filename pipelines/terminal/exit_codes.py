@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pipelines.errors import UsageError
-from pipelines.progress import ConsoleReporter
 from pipelines.terminal.console import notes
+from pipelines.terminal.console_reporter import ConsoleReporter
 from pose.errors import DataError
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130

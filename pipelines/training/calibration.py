@@ -11,56 +11,27 @@ intervals of 50 % are a little wide and those of 95 % a little narrow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import norm
 
 from gbcd import GBCDRegressor
+from pipelines.model.error_bars import Calibration, half_width
+from pose.types import FloatArray, IntArray
 
 LEVEL = 0.9
-"""The interval that is matched."""
+"""Share of the held-out errors that the matched interval holds."""
 
 BLOCK_SECONDS = 2.0
-"""Length of the blocks that are left out. On humaneva-like/dev held-out errors and variances are then those of the
+"""Seconds of a time block that is left out. On humaneva-like/dev held-out errors and variances are then those of the
 evaluation partition; blocks of 1 s have closer neighbours, whose errors are a tenth smaller."""
 
 N_IMAGES = 2000
-"""Held-out images, evenly from all; more would come from the same instants."""
+"""Held-out images, taken evenly from all. More would come from the same instants."""
 
 UNLIKE_QUANTILE = 0.99
-"""Of held-out variances: images with larger ones are unlike the training set."""
+"""Quantile of the held-out variances above which an image is unlike the training set."""
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """What turns the process's variance into standard deviations of a pose.
-
-    Parameters
-    ----------
-    factors : ndarray of shape (q,)
-        Standard deviation of each output, mm, where variance and noise make 1; 0 for an output that is always right.
-    noise : float
-        sigma^2 of the process.
-    unlike_above : float
-        The variance (of the latent function, between 0 and 1) above which an input is unlike the training set.
-    """
-
-    factors: NDArray[np.float64]
-    noise: float
-    unlike_above: float
-
-    def std(self, variance: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Standard deviations (n, q), mm, of poses as they are observed, given the variances (n,)."""
-        return np.sqrt(variance + self.noise)[:, None] * self.factors
-
-    def unlike_training(self, variance: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether each input is farther from the training set than nearly all that was held out, (n,)."""
-        return variance > self.unlike_above
-
-
-def calibrate(gp: GBCDRegressor, outputs: NDArray[np.float64], blocks: NDArray[np.int64]) -> Calibration:
+def calibrate(gp: GBCDRegressor, outputs: FloatArray, blocks: IntArray) -> Calibration:
     """Measure the factors on training images, each predicted without the block that it is in.
 
     Parameters
@@ -83,8 +54,3 @@ def calibrate(gp: GBCDRegressor, outputs: NDArray[np.float64], blocks: NDArray[n
     ratios = np.abs(centred[rows] - mean) / np.sqrt(variance + gp.noise_)[:, None]
     factors = np.quantile(ratios, LEVEL, axis=0) / half_width(LEVEL)
     return Calibration(factors, float(gp.noise_), float(np.quantile(variance, UNLIKE_QUANTILE)))
-
-
-def half_width(level: float) -> float:
-    """Half the width of the Gaussian interval that holds `level`, in standard deviations."""
-    return float(norm.ppf((1 + level) / 2))

@@ -12,20 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
-from pipelines.features.tree_features import N_WORKERS, Samples, extract
+from pipelines.features.histograms import histograms_of, new_histosc
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.pose_model import Histograms, PoseModel, Poses
-from pipelines.model.settings import Config
+from pipelines.model.error_bars import Calibration
+from pipelines.model.pose_model import PoseModel
 from pipelines.progress import Reporter
-from pipelines.training.calibration import BLOCK_SECONDS, Calibration, calibrate
+from pipelines.settings import Config
+from pipelines.training.calibration import BLOCK_SECONDS, calibrate
+from pipelines.types import Histograms, Poses
 from pose import HistoSC
 from pose.body.skeleton import HUMANEVA_15
+from pose.types import IntArray
 
-FRAMES_PER_SECOND = 60  # of HumanEva's toolkit frames
-_FEWEST_BLOCKS = 5  # fewer say little about what is held out
+_FEWEST_BLOCKS = 5
+"""Time blocks that are needed to hold any out; fewer say little."""
 
 
 def train(
@@ -77,7 +80,7 @@ class _Training:
         with self._stage("codebook"):
             histosc = self._codebook(samples)
         with self._stage("histograms"):
-            histograms = describe(histosc, samples, self.reporter, self.config.data.train_partition)
+            histograms = histograms_of(histosc, samples, self.reporter, self.config.data.train_partition)
         samples, histograms = arrange_views(samples, histograms, self.config.data)
         poses = samples.poses.reshape(len(samples), -1)
         with self._stage("gp"):
@@ -129,7 +132,7 @@ class _Training:
         self._report_solve_end(gp)
         return gp
 
-    def _held_out_together(self, samples: Samples) -> tuple[str, NDArray[np.int64] | None]:
+    def _held_out_together(self, samples: Samples) -> tuple[str, IntArray | None]:
         """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
         settings = self.config.gp
         if settings.hyperparameters == "marginal":
@@ -141,7 +144,7 @@ class _Training:
             return "marginal", None
         return "leave_group_out", blocks
 
-    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> NDArray[np.int64] | None:
+    def _blocks(self, samples: Samples, seconds: float, purpose: str) -> IntArray | None:
         """Labels (n,) of the time blocks of all cameras, shorter ones where these are too few; None if all are."""
         n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
         blocks = samples.time_blocks(n_frames)
@@ -215,27 +218,3 @@ class _Training:
             "n_regressors": len(mpgp.coef_),
             "seconds": self.seconds,
         }
-
-
-def new_histosc(config: Config) -> HistoSC:
-    """The descriptor of the settings, without words yet."""
-    settings = config.descriptor
-    return HistoSC(
-        settings.n_points,
-        settings.n_words,
-        random_state=config.random_state,
-        n_jobs=N_WORKERS,
-        assignment=settings.assignment,
-        hellinger=settings.hellinger,
-        rotation=settings.rotation,
-    )
-
-
-def describe(histosc: HistoSC, samples: Samples, reporter: Reporter, what: str) -> Histograms:
-    """HistoSC histograms (n, words) of samples, with progress."""
-    chunk = 500
-    rows = []
-    for start in range(0, len(samples), chunk):
-        rows.append(histosc.transform(samples.images(slice(start, start + chunk))))
-        reporter.progress(f"histograms of {what}", min(start + chunk, len(samples)), len(samples))
-    return np.concatenate(rows)

@@ -1,1 +1,1 @@
-"""The skeleton, the camera that sees it, and how both are drawn."""
+"""The skeleton, and the camera that sees it."""

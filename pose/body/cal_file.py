@@ -10,7 +10,8 @@ from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.text_files import read_numbers
 
-_ROTATION_TOLERANCE = 1e-3  # files carry six decimals; a real one is orthonormal to 1e-6
+_ROTATION_TOLERANCE = 1e-3
+"""Error of a rotation matrix that is let through. Files carry six decimals, so a real one is good to 1e-6."""
 
 
 def read_cal(path: str | Path, name: str | None = None) -> Camera:

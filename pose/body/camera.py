@@ -81,11 +81,11 @@ class Camera:
         return pixels
 
     def undistort(self, pixels: ArrayLike) -> FloatArray:
-        """Where the rays of pixels (..., 2) meet the plane z = 1 of the camera's frame, (..., 2): `project` undone.
+        """Where the rays of pixels (..., 2) meet the plane z = 1 of the camera's frame, (..., 2): inverts `project`.
 
-        The lens model has no closed inverse; Newton's method solves it to 1e-10, beyond the reach of
-        ``cv2.undistortPoints`` with its default criteria. NaN where no point of the scene shows there: where the
-        pixel is not finite, or the model folds back before it reaches it.
+        The lens model has no closed inverse. Newton's method solves it to 1e-10, which ``cv2.undistortPoints`` with its
+        default criteria does not reach. NaN where no point of the scene can be seen: where the pixel is not finite, or
+        the lens model folds back before it.
         """
         pixels = np.asarray(pixels, dtype=float)
         K = self.matrix
@@ -103,7 +103,7 @@ class Camera:
                 point = point - step
             value, jacobian = self._distort(point)
             determinant = jacobian[0] * jacobian[3] - jacobian[1] * jacobian[2]
-            # A solution beyond the fold, where the derivative is not positive definite, is a mirror image.
+            # A solution beyond the fold is a mirror image: the derivative is not positive definite there.
             error = np.abs(value - target).max(axis=-1)
             found = (error < _NEWTON_TOLERANCE) & (determinant > 0) & (jacobian[0] > 0)
         return np.asarray(np.where(np.expand_dims(found, -1), point, np.nan))
@@ -114,7 +114,7 @@ class Camera:
         k1, k2, p1, p2, k3 = self.distortion
         r2 = a * a + b * b
         radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        slope = 2 * (k1 + r2 * (2 * k2 + r2 * 3 * k3))  # of `radial` by r2, doubled
+        slope = 2 * (k1 + r2 * (2 * k2 + r2 * 3 * k3))  # twice the derivative of `radial` by r2
         xd = a * radial + 2 * p1 * a * b + p2 * (r2 + 2 * a * a)
         yd = b * radial + p1 * (r2 + 2 * b * b) + 2 * p2 * a * b
         cross = a * b * slope + 2 * p1 * a + 2 * p2 * b

@@ -13,7 +13,8 @@ from pose.errors import DataError
 
 _MATRIX_NAMES = ("camera_matrix", "Camera_Matrix", "cameraMatrix", "K")
 _DISTORTION_NAMES = ("distortion_coefficients", "Distortion_Coefficients", "distCoeffs", "dist_coeffs", "D")
-_LENS = 5  # k1 k2 p1 p2 k3; OpenCV's longer models are another lens
+_LENS = 5
+"""Numbers of the lens model, k1 k2 p1 p2 k3; OpenCV's longer models have more."""
 
 
 def read_camera(path: str | Path) -> Camera:
@@ -47,7 +48,7 @@ def read_camera(path: str | Path) -> Camera:
 def _read_opencv(path: Path) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Camera matrix and distortion, None where there is none."""
     try:
-        # From memory: OpenCV tells the format by the text, and takes no path that it cannot encode.
+        # From memory: OpenCV opens no path that it cannot encode, and tells the format by the text.
         storage = cv2.FileStorage(path.read_text(encoding="utf-8-sig"), cv2.FILE_STORAGE_READ | cv2.FILE_STORAGE_MEMORY)
         found = []
         for names in (_MATRIX_NAMES, _DISTORTION_NAMES):

@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 
 from pose.types import FloatArray
 
+_SIDE = re.compile(r"(left|right)_|(?:upper|lower)([LR])(?:Arm|Leg)")
+"""The side in the name of a joint: ``left_elbow``, ``upperLArmDistal``."""
+
 
 @dataclass(frozen=True)
 class Skeleton:
@@ -45,10 +48,6 @@ class Skeleton:
         return "middle" if match is None else (match[1] or {"L": "left", "R": "right"}[match[2]])
 
 
-_SIDE = re.compile(r"(left|right)_|(?:upper|lower)([LR])(?:Arm|Leg)")  # left_elbow; upperLArmDistal
-
-
-#: The order in which public HumanEva-I conversions list the joints; the root comes first.
 HUMANEVA_15 = Skeleton(
     names=(
         "pelvis",
@@ -69,8 +68,8 @@ HUMANEVA_15 = Skeleton(
     ),
     parents=(-1, 0, 1, 2, 3, 1, 5, 6, 0, 8, 9, 0, 11, 12, 1),
 )
+"""The 15 joints in the order in which public HumanEva-I conversions list them; the root comes first."""
 
-#: Both ends of the HumanEva-I toolkit's ten limbs, with its names and in its order; the root comes second.
 HUMANEVA_20 = Skeleton(
     names=(
         "torsoProximal",
@@ -96,8 +95,8 @@ HUMANEVA_20 = Skeleton(
     ),
     parents=(1, -1, 0, 2, 3, 4, 0, 6, 7, 8, 1, 10, 11, 12, 1, 14, 15, 16, 0, 18),
 )
+"""Both ends of the HumanEva-I toolkit's ten limbs, with its names and in its order; the root comes second."""
 
-#: The points of `HUMANEVA_20` that each joint of `HUMANEVA_15` is the mean of, in the order of both.
 POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     (1,),  # pelvis
     (0, 18),  # thorax: the torso's end and the head's beginning
@@ -107,6 +106,7 @@ POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     *((14,), (15, 16), (17,)),
     (19,),  # head
 )
+"""For each joint of `HUMANEVA_15` the points of `HUMANEVA_20` that it is the mean of."""
 
 
 def joints_15_from_20(points: ArrayLike) -> FloatArray:

@@ -1,7 +1,7 @@
 """Poses with the bones of one person: predicted directions are kept, lengths are set.
 
 A predicted pose is a mean over all poses that a silhouette could show, which shortens every bone whose direction is
-doubtful, and a mean over the training subjects, who are larger or smaller than this one.
+uncertain. It is also a mean over the training subjects, who are larger or smaller than this one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def set_bone_lengths(
         mm, in the order of `skeleton.bones`: measured on the person, or the mean of `bone_lengths` over a training set.
     skeleton : Skeleton
     strength : float
-        1 sets the lengths, 0 nothing; between them each bone goes that part of the way. Lengths that are not the
-        person's own do best half-way.
+        1 sets the lengths, 0 leaves them; in between each bone goes that part of the way. Lengths that are not the
+        person's own do best with one half.
 
     Returns
     -------
@@ -79,8 +79,9 @@ def set_bone_lengths(
 def with_bone_lengths(series: PoseSeries, lengths: ArrayLike, strength: float = 1.0) -> PoseSeries:
     """A series with `set_bone_lengths` applied to every pose.
 
-    Standard deviations stay as they are: what the error loses in length it keeps in direction, see
-    ``docs/temporal.md``. Parameters and errors are those of `set_bone_lengths`.
+    Standard deviations stay as they are, since the error in direction stays: see ``docs/temporal.md``.
+
+    Parameters and errors are those of `set_bone_lengths`.
     """
     joints = set_bone_lengths(series.joints, lengths, series.skeleton, strength)
     return dataclasses.replace(series, joints=joints)

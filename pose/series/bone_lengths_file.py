@@ -14,7 +14,8 @@ from pose.errors import DataError
 from pose.types import FloatArray
 
 _COLUMNS = ["bone", "length_mm"]
-_LEAST, _MOST = 1000.0, 10000.0  # mm, of all bones together: a small child's are above, a giant's in cm or inches below
+_LEAST, _MOST = 1000.0, 10000.0
+"""Millimetres of all bones together: of any person in mm, and of nobody in cm or inches."""
 
 
 def bone_names(skeleton: Skeleton = HUMANEVA_15) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
-"""The compiled loops of the smoother: a Kalman filter forward, the fixed-interval smoother backward, one column each.
+"""The compiled loops of the smoother: a Kalman filter forward, the fixed-interval smoother backward, column by column.
 
 The state of a column is its position and derivatives, then the error that lasts from frame to frame, in units of that
-frame's standard deviation. An observation is a number, so that no matrix is ever inverted.
+frame's standard deviation. Each observation is one number, so that no matrix is ever inverted.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -12,9 +14,22 @@ import numpy as np
 from pose.types import FloatArray
 
 
+class StateModel(NamedTuple):
+    """How the state of a column moves and is observed at n times; d numbers a state."""
+
+    F: FloatArray
+    """(n, d, d) transition from the time before; that of time 0 is not read."""
+    noise: FloatArray
+    """(n, d, d) covariance that a step adds, for a process noise of 1; that of time 0 is not read."""
+    prior: FloatArray
+    """(d,) variances of the state at time 0."""
+    share: float
+    """Share of an observation's variance that lasts from frame to frame; the rest is new in each."""
+
+
 @numba.njit(cache=True, nogil=True)
 def _predict(F: FloatArray, noise: FloatArray, size: float, x: FloatArray, P: FloatArray, half: FloatArray) -> None:
-    """One step on, in place: x (d,) to F x, P (d, d) to F P F' + Q; `size` scales Q but for the last state."""
+    """One step, in place: x (d,) to F x, P (d, d) to F P F' + Q. `size` scales Q except that of the last state."""
     d = x.shape[0]
     for i in range(d):
         half[i, 0] = 0.0
@@ -62,39 +77,27 @@ def _shrink(K: FloatArray, lasting: float, white: float, P: FloatArray, half: Fl
 
 @numba.njit(cache=True, nogil=True)
 def filter_column(
-    F: FloatArray,
-    noise: FloatArray,
-    size: float,
-    prior: FloatArray,
-    values: FloatArray,
-    std: FloatArray,
-    share: float,
-    means: FloatArray,
-    covariances: FloatArray,
+    model: StateModel, size: float, values: FloatArray, std: FloatArray, means: FloatArray, covariances: FloatArray
 ) -> float:
     """Log-likelihood of one column of observations; fills in the state as it is predicted before each of them.
 
     Parameters
     ----------
-    F, noise : arrays (n, d, d)
-        Transition from the frame before, and the covariance of what it adds; those of frame 0 are not read.
+    model : StateModel
     size : float
-        Factor of the motion's noise.
-    prior : array (d,)
-        Variances of the state at frame 0.
+        The process noise.
     values, std : arrays (n,)
-        NaN where nothing was observed.
-    share : float
-        The part of the variance that lasts.
+        Observations and their standard deviations; NaN where nothing was observed.
     means, covariances : arrays (n, d) and (n, d, d)
-        Written; of no frames at all where only the likelihood is asked for.
+        Written. Arrays of no frames are left alone: only the likelihood is computed.
     """
+    F, noise, share = model.F, model.noise, model.share
     n, d = F.shape[0], F.shape[1]
     keep = means.shape[0] == n
     x, G = np.zeros(d), np.zeros(d)
     P, half = np.zeros((d, d)), np.zeros((d, d))
     for i in range(d):
-        P[i, i] = prior[i]
+        P[i, i] = model.prior[i]
     log_likelihood = 0.0
     for k in range(n):
         if k > 0:
@@ -117,19 +120,19 @@ def filter_column(
 
 @numba.njit(cache=True, nogil=True)
 def smooth_column(
-    F: FloatArray,
+    model: StateModel,
     values: FloatArray,
     std: FloatArray,
-    share: float,
     means: FloatArray,
     covariances: FloatArray,
     out: FloatArray,
 ) -> None:
     """Mean and variance of the position given all observations, to `out` (n, 2), after `filter_column`.
 
-    The recursion of Bierman (1973) for the fixed-interval smoother of Rauch, Tung and Striebel: it carries the
-    derivatives of what comes later, `late` (d,) and `late_curvature` (d, d), and inverts nothing.
+    The recursion of Bierman (1973) for the fixed-interval smoother of Rauch, Tung and Striebel. It carries the first
+    and second derivatives of what comes later, `late` (d,) and `late_curvature` (d, d), and inverts nothing.
     """
+    F, share = model.F, model.share
     n, d = F.shape[0], F.shape[1]
     late, carried, G = np.zeros(d), np.zeros(d), np.zeros(d)
     late_curvature, carried_curvature, half = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
@@ -159,7 +162,7 @@ def smooth_column(
             carried_curvature[0, d - 1] += lasting / variance
             carried_curvature[d - 1, 0] += lasting / variance
             carried_curvature[d - 1, d - 1] += lasting * lasting / variance
-        # From the state after this observation, which is small where the one before it may be vast.
+        # From the covariance after this observation, which is small; the one before it may be vast.
         out[k, 0], out[k, 1] = x[0], P[0, 0]
         for i in range(d):
             out[k, 0] -= P[0, i] * late[i]

@@ -1,7 +1,7 @@
 """One series of poses from those of several synchronised cameras, weighted by their variances.
 
-The cameras see one person at one instant, so their errors have causes in common: an arm that one silhouette hides the
-others often hide too, and all models learnt from the same people. `VIEW_CORRELATION` says how much; without it the
+The cameras see one person at one instant, so their errors have causes in common: an arm that one silhouette hides is
+often hidden in the others, and all models learnt from the same people. `VIEW_CORRELATION` says how much. Without it the
 fused standard deviations would be far too small.
 """
 
@@ -17,12 +17,12 @@ from pose.body.camera import Camera
 from pose.series.pose_series import PoseSeries, Quality
 from pose.types import BoolArray, FloatArray, IntArray
 
-#: Correlation of two views' errors of one coordinate, measured on rendered motion capture, see ``docs/temporal.md``.
 VIEW_CORRELATION = 0.4
+"""Correlation of two views' errors in one coordinate, measured on rendered motion capture: see ``docs/temporal.md``."""
 
 
 def turn_to_world(series: PoseSeries, camera: Camera) -> PoseSeries:
-    """A series in camera axes turned into the world's; one that is in the world's already, as it is.
+    """A series in camera axes turned into the world's; one in the world's axes stays as it is.
 
     Standard deviations are those along the new axes, of errors that are independent along the old ones.
     """
@@ -73,12 +73,12 @@ def inverse_variance_mean(
     if not (np.isfinite(std[seen]).all() and (std[seen] >= 0).all()):
         raise ValueError("every value needs a finite standard deviation that is not negative")
     exact = seen & (std == 0)
-    use = np.where(exact.any(axis=0), exact, seen)  # exact measurements leave no room for others
+    use = np.where(exact.any(axis=0), exact, seen)  # where one is exact, the others do not count
     spread = np.where(use & ~exact, std, 1.0)
     weights = np.where(use, 1 / spread**2, 0.0)
     total = weights.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        weights = weights / total  # 0 / 0 is the NaN of a number that nobody measured
+        weights = weights / total  # 0 / 0 is NaN, as the result is where nothing was measured
     mean = (weights * np.where(use, values, 0.0)).sum(axis=0)
     parts = weights * np.where(use, std, 0.0)
     # sum_ij p_i p_j c_ij with c = 1 on the diagonal and the correlation elsewhere
@@ -95,7 +95,7 @@ class View:
     series : PoseSeries
         With standard deviations; in the camera's axes or the world's.
     camera : Camera
-        Of the calibration; of series in camera axes.
+        The calibrated camera; not read where the series is in the world's axes.
     delay : float
         Seconds by which this camera's clock is ahead: an instant is at ``time - delay`` on the common clock.
     """
@@ -120,8 +120,8 @@ def fuse(views: Sequence[View], *, correlation: float = VIEW_CORRELATION, tolera
     Returns
     -------
     PoseSeries
-        With the frames and times (on the common clock) of the first. A frame where no camera found a person is NaN; one
-        where one did has the flags that all that did have in common.
+        With the frames of the first camera and its times on the common clock. A frame where no camera found a person
+        is NaN. Elsewhere a frame has the flags that all cameras share that did find one.
 
     Raises
     ------
@@ -177,12 +177,12 @@ def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[Int
     pair = np.stack([after - 1, np.minimum(after, len(times) - 1)])
     best = np.abs(times[order][pair] - instants).argmin(axis=0)
     rows = order[np.take_along_axis(pair, best[None], axis=0)[0]]
-    # A hair more than reach, as instants of one rate half a step apart are rounded.
+    # A little more than reach, since instants half a step apart are rounded.
     return rows, np.abs(times[rows] - instants) <= reach * (1 + 1e-6) + 1e-9
 
 
 def _flags(joints: FloatArray, flags: IntArray) -> IntArray:
-    """What is wrong with a frame in every camera that found a person; if none did, what any says."""
+    """The flags that all cameras that found a person set in a frame; if none did, those that any sets."""
     found = np.isfinite(joints[:, :, 0, 0])
     common = np.bitwise_and.reduce(np.where(found, flags, -1), axis=0)
     any_says = np.bitwise_or.reduce(flags, axis=0)
@@ -190,7 +190,7 @@ def _flags(joints: FloatArray, flags: IntArray) -> IntArray:
 
 
 def _provenance(views: Sequence[View]) -> dict[str, str]:
-    """What all have in common as it is, the rest camera by camera."""
+    """The provenance of all views: values that they share once, others one after the other."""
     merged: dict[str, str] = {}
     for key in dict.fromkeys(key for view in views for key in view.series.provenance):
         values = [view.series.provenance.get(key, "") for view in views]

@@ -38,6 +38,7 @@ from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, POINTS_OF_JOINT, Skelet
 from pose.types import FloatArray
 
 MEASURES = ("absolute", "absolute_no_root", "relative", "relative_no_root", "aligned")
+"""Names of the measures, as in the table above."""
 
 
 def joint_errors(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
@@ -55,9 +56,9 @@ def mean_joint_error(predicted: ArrayLike, true: ArrayLike, *, relative: bool = 
     ----------
     predicted, true : array-like of shape (..., J, 3)
     relative : bool
-        Subtract each pose's root first. Its own zero distance counts too, as in Bo & Sminchisescu (2008), so that over
-        15 joints the result is 14/15 of `mean_joint_error_without_root`. Of poses that are relative already it
-        changes nothing.
+        Subtract each pose's root first. The root's own distance, 0, counts too, as in Bo & Sminchisescu (2008), so that
+        over 15 joints the result is 14/15 of `mean_joint_error_without_root`. Poses that are relative already stay
+        as they are.
     root : int
         Index of the root joint.
 
@@ -132,17 +133,17 @@ def align(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
 def toolkit_joint_errors(predicted: ArrayLike, true: ArrayLike, *, relative: bool = False) -> FloatArray:
     """The errors that HumanEva's own toolkit averages, of poses of 20 points.
 
-    Where a joint is made of two limb ends (thorax, elbows, knees) the toolkit averages the two errors, and not the two
-    positions: never less than the error of the averaged joint that `mean_joint_error` measures.
+    Where a joint is made of two limb ends (thorax, elbows, knees) the toolkit averages the two errors and not the two
+    positions. That is never less than the error of the averaged joint, which `mean_joint_error` measures.
 
     Parameters
     ----------
     predicted, true : array-like of shape (..., 20, 3)
         In the order of `pose.body.skeleton.HUMANEVA_20`.
     relative : bool
-        Subtract ``torsoDistal`` first; the pelvis, then 0, is left out. The toolkit's relative measure has the two ends
-        of the head exchanged, so that ``headDistal`` counts half in the thorax and ``headProximal`` is the head: kept,
-        as published numbers hold it.
+        Subtract ``torsoDistal`` first; the pelvis, then 0, is left out. The toolkit's relative measure exchanges the
+        two ends of the head: ``headDistal`` counts half in the thorax and ``headProximal`` is the head. It is kept so,
+        since published numbers were made with it.
 
     Returns
     -------

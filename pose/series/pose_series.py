@@ -1,4 +1,4 @@
-"""Poses over the frames of one video, with how far they can be trusted."""
+"""Poses over the frames of one video, with their standard deviations and what may be wrong with each frame."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def quality_words(flags: int) -> tuple[str, ...]:
 
 
 def quality_of_words(words: Iterable[str]) -> Quality:
-    """`quality_words` undone.
+    """The flags that words name: the inverse of `quality_words`.
 
     Raises
     ------

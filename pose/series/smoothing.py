@@ -1,9 +1,9 @@
-"""Poses over time: a Kalman filter and its fixed-interval smoother, that know how far each frame can be trusted.
+"""Poses smoothed over time, by a Kalman filter and its fixed-interval smoother, with each frame's own error.
 
-Every coordinate of every joint moves by itself, its velocity (or acceleration) driven by white noise. What a frame
-says of it errs by that frame's standard deviation; a part of that error is new in each frame, the rest lasts: poses
-predicted from silhouettes are wrong in the same way for as long as the silhouettes look alike. Taking all of it as new
-in each frame would trust the average of many frames far too much.
+Every coordinate of every joint moves by itself, its velocity (or acceleration) driven by white noise. The value that a
+frame gives errs by that frame's standard deviation. A part of that error is new in each frame, the rest lasts: poses
+predicted from silhouettes stay wrong in the same way as long as the silhouettes look alike. Taking all of the error as
+new in each frame would trust the average of many frames far too much.
 
 References
 ----------
@@ -22,23 +22,25 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import ArrayLike
 
-from pose.series.compiled_smoother import filter_column, smooth_column
+from pose.series.compiled_smoother import StateModel, filter_column, smooth_column
 from pose.series.pose_series import PoseSeries
 from pose.types import BoolArray, FloatArray
 
-#: Standard deviations of position, velocity and acceleration before anything is seen: mm, mm/s, mm/s^2.
 VAGUE = (1e4, 1e5, 1e6)
+"""Standard deviations of position, velocity and acceleration before anything is seen: mm, mm/s, mm/s^2."""
 ORDERS = (2, 3)
-#: mm^2/s^5: 1.3e9 is likeliest for the joints of people who walk, jog, box and gesture (motion capture, order 3).
+"""Derivatives of the position in the model, itself included: constant velocity, constant acceleration."""
 PROCESS_NOISE = 1e9
-#: s; a longer one is taken as this: by then nothing is known any more, and numbers keep a size that float64 can hold.
+"""Process noise, mm^2/s^5: 1.3e9 is likeliest for people who walk, jog, box and gesture (motion capture, order 3)."""
 LONGEST_STEP = 10.0
-_LOG_NOISE = np.arange(-40.0, 41.0, 4.0)  # where the search for the process noise looks first
+"""Seconds: longer steps between frames are taken as this. Nothing is known after it, and float64 does not overflow."""
+_LOG_NOISE = np.arange(-40.0, 41.0, 4.0)
+"""Natural logarithms of the process noise that the search looks at first."""
 
 
 @dataclass(frozen=True)
 class PredictionError:
-    """How the errors of predicted poses go on from frame to frame; the parts of their variance sum to 1.
+    """How the errors of predicted poses last from frame to frame. The parts of their variance sum to 1.
 
     Parameters
     ----------
@@ -71,8 +73,8 @@ class PredictionError:
             raise ValueError(f"the seconds that errors last must be positive, not {self.seconds}")
 
 
-#: Errors that are new in each frame, as the textbook has them.
 INDEPENDENT = PredictionError(0.0, 0.0, 1.0)
+"""Errors that are new in each frame, as the textbook has them."""
 
 
 def smooth(
@@ -96,8 +98,8 @@ def smooth(
     order : {2, 3}
         See `kalman_smooth`.
     max_gap : float
-        Seconds: a frame without a person is filled in where the frames with one before and after it are no farther
-        apart. The others stay NaN.
+        Seconds. A gap without a person is filled in where the frames before and after it are at most this far apart.
+        Longer gaps stay NaN.
 
     Returns
     -------
@@ -153,13 +155,13 @@ def kalman_smooth(
         (mm^2/s^5, `order` 3).
     error : PredictionError
     order : {2, 3}
-        Constant velocity or constant acceleration, but for that noise.
+        Constant velocity or constant acceleration, apart from that noise.
 
     Returns
     -------
     mean, std : ndarray of shape (n, m)
-        Of a column without any observation, 0 and `VAGUE` or more. The persistent part of the error is added to what
-        the smoother leaves, as large as at the observations around.
+        A column without observations has 0 and `VAGUE` or more. The persistent part of the error, as large as at the
+        observations around, is added to what the smoother leaves.
 
     Raises
     ------
@@ -174,10 +176,8 @@ def kalman_smooth(
     result = np.empty((m, n, 2))
     for column in range(m):
         y, s = problem.column(column)
-        filter_column(
-            problem.transition, problem.noise, size[column], problem.prior, y, s, problem.share, means, covariances
-        )
-        smooth_column(problem.transition, y, s, problem.share, means, covariances, result[column])
+        filter_column(problem.model, size[column], y, s, means, covariances)
+        smooth_column(problem.model, y, s, means, covariances, result[column])
         result[column, :, 1] += problem.persistent_variance(column)
     return result[..., 0].T.copy(), np.sqrt(result[..., 1].T)
 
@@ -191,7 +191,7 @@ def log_likelihood(
     error: PredictionError = INDEPENDENT,
     order: int = 3,
 ) -> FloatArray:
-    """Log density of each column's observations but for the persistent part of their error, (m,).
+    """Log density of each column's observations without the persistent part of their error, (m,).
 
     Parameters and errors are those of `kalman_smooth`.
     """
@@ -204,8 +204,8 @@ def fit_process_noise(
 ) -> float:
     """The process noise, one for all columns, under which the observations are likeliest.
 
-    Made for motion capture, whose error is small and new in each frame. On predictions whose errors last it
-    says too little: a slow error and a slow movement look alike.
+    It is meant for motion capture, whose error is small and new in each frame. On predictions it finds too little: a
+    slow error and a slow movement look alike.
 
     Parameters and errors are those of `kalman_smooth`.
     """
@@ -215,7 +215,7 @@ def fit_process_noise(
     def unlikely(log_noise: float) -> float:
         return -float(problem.log_likelihoods(np.full(n_columns, math.exp(log_noise))).sum())
 
-    # The coarse search first: far from the maximum the likelihood is flat.
+    # A coarse search first, since the likelihood is flat far from the maximum.
     best = _LOG_NOISE[int(np.argmin([unlikely(value) for value in _LOG_NOISE]))]
     found = scipy.optimize.minimize_scalar(
         unlikely, bounds=(best - 4, best + 4), method="bounded", options={"xatol": 0.02}
@@ -248,11 +248,8 @@ class _Problem:
     values: FloatArray  # (n, m)
     std: FloatArray  # (n, m)
     time: FloatArray  # (n,)
-    transition: FloatArray  # (n, d, d)
-    noise: FloatArray  # (n, d, d)
-    prior: FloatArray  # (d,)
-    persistent: float
-    share: float  # the lasting part of what is not persistent
+    model: StateModel
+    persistent: float  # the part of the variance that no smoothing takes away
 
     @classmethod
     def of(cls, time: ArrayLike, values: ArrayLike, std: ArrayLike, error: PredictionError, order: int) -> _Problem:
@@ -275,7 +272,7 @@ class _Problem:
         transition, noise = _motion(np.minimum(steps, LONGEST_STEP), order, error.seconds)
         prior = np.array([*(deviation**2 for deviation in VAGUE[:order]), 1.0])
         share = error.lasting / (1 - error.persistent)
-        return cls(y, s, times, transition, noise, prior, error.persistent, share)
+        return cls(y, s, times, StateModel(transition, noise, prior, share), error.persistent)
 
     def column(self, index: int) -> tuple[FloatArray, FloatArray]:
         """Observations (NaN where there are none) and deviations of one column, without the persistent part."""
@@ -291,14 +288,10 @@ class _Problem:
         return self.persistent * np.where(seen, self.std[:, index] ** 2, between)
 
     def log_likelihoods(self, size: FloatArray) -> FloatArray:
-        d = len(self.prior)
-        nothing = np.empty((0, d)), np.empty((0, d, d))  # nothing to keep
-        return np.array(
-            [
-                filter_column(self.transition, self.noise, size[k], self.prior, *self.column(k), self.share, *nothing)
-                for k in range(self.values.shape[1])
-            ]
-        )
+        d = len(self.model.prior)
+        no_states = np.empty((0, d)), np.empty((0, d, d))
+        columns = range(self.values.shape[1])
+        return np.array([filter_column(self.model, size[k], *self.column(k), *no_states) for k in columns])
 
 
 def _motion(steps: FloatArray, order: int, seconds: float) -> tuple[FloatArray, FloatArray]:

@@ -52,8 +52,8 @@ class CleanUp:
                 raise ValueError(f"CleanUp.{name} must not be negative, got {getattr(self, name)}")
 
 
-def square(radius: int) -> Mask:
-    """Return a structuring element of (2 radius + 1)^2 pixels."""
+def square_element(radius: int) -> Mask:
+    """A structuring element of (2 radius + 1)^2 pixels."""
     return np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
 
 
@@ -61,8 +61,8 @@ def _disc(diameter: int) -> Mask:
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
 
 
-def grow(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
-    """Enlarge a box by a margin, within the image."""
+def enlarged(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """A box of rows and columns with a margin around it, cut at the edge of a picture of this shape."""
     rows, columns = (
         slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
     )
@@ -125,7 +125,7 @@ def _largest_and_near(found: Components, large: BoolArray, gap: int, region: tup
     top, left, bottom, right = region
     body = np.zeros((bottom - top, right - left), np.uint8)
     paint(found.runs, found.label, largest, 255, body, top, left)
-    around = np.asarray(cv2.dilate(body, square(gap)), dtype=np.uint8)
+    around = np.asarray(cv2.dilate(body, square_element(gap)), dtype=np.uint8)
     return large & touched(found.runs, found.label, len(large), around, top, left)
 
 

@@ -5,39 +5,50 @@ They are single-threaded and release the interpreter's lock (``nogil``): callers
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pose.types import Float32Array, FloatArray, Image, Mask
 
 
+class CompiledModel(NamedTuple):
+    """What the loops read of a background model; c channels, r recordings."""
+
+    outer: Image
+    """(h, w, 2 c): the least and the largest value that the background may explain, channel by channel."""
+    terms: Float32Array
+    """(h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal density
+    at its mean, summed over channels, minus log r. What one pixel needs stands together, since few are looked at."""
+    channels: tuple[int, ...]
+    """Any c numbers. The length of a tuple is known at compile time, which halves the time."""
+    n_recordings: int
+    """r."""
+    threshold: float
+    """Log density below which a pixel is foreground."""
+    shadow_low: float
+    """Least brightness factor that is shadow."""
+    shadow_high: float
+    """Largest brightness factor that is shadow; below the least, nothing is shadow."""
+
+
 @numba.njit(cache=True, nogil=True, inline="always")  # LLVM does not inline it, which would make it 1.5 times as slow
-def _explained(
-    frame: Image,
-    terms: Float32Array,
-    i: int,
-    j: int,
-    channels: tuple[int, ...],
-    n_recordings: int,
-    threshold: float,
-    scale: float,
-    shadow_low: float,
-    shadow_high: float,
-    logs: FloatArray,
-) -> bool:
-    """Whether the background, in light or in shadow, explains pixel (i, j) times `scale`: density at least `threshold`.
+def _explained(frame: Image, i: int, j: int, scale: float, model: CompiledModel, logs: FloatArray) -> bool:
+    """Whether the background, in light or in shadow, explains pixel (i, j) times `scale`.
 
     One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and the
     squared distance to the mean times the best brightness factor, ``cross / square``. The summed density is at least
     its largest term, so the first recording that explains the pixel decides. `logs` (r,) is work space.
     """
+    terms, threshold, n_recordings = model.terms, model.threshold, model.n_recordings
     best = -np.inf
     at = 0
     for r in range(n_recordings):
         own = 0.0
         cross = 0.0
         square = 0.0
-        for k in range(len(channels)):
+        for k in range(len(model.channels)):
             value = frame[i, j, k] * scale
             mean = np.float64(terms[i, j, at])
             weighted = mean * terms[i, j, at + 1]
@@ -50,7 +61,7 @@ def _explained(
         logs[r] = norm - 0.5 * (own - 2.0 * cross + square)
         if logs[r] >= threshold:
             return True
-        in_range = shadow_low * square <= cross <= shadow_high * square and square > 0.0
+        in_range = model.shadow_low * square <= cross <= model.shadow_high * square and square > 0.0
         if in_range and norm - 0.5 * (own - cross * cross / square) >= threshold:
             return True
         best = max(best, logs[r])
@@ -64,19 +75,7 @@ def _explained(
 
 
 @numba.njit(cache=True, nogil=True)
-def classify(
-    frame: Image,
-    scaled: Image,
-    likely: Mask,
-    outer: Image,
-    terms: Float32Array,
-    channels: tuple[int, ...],
-    n_recordings: int,
-    threshold: float,
-    gain: float,
-    shadow_low: float,
-    shadow_high: float,
-) -> Mask:
+def classify(frame: Image, scaled: Image, likely: Mask, gain: float, model: CompiledModel) -> Mask:
     """Mark the pixels that the background does not explain.
 
     Parameters
@@ -85,41 +84,28 @@ def classify(
         (h, w, c): the frame, and its values over `gain`, rounded.
     likely
         (h, w), non-zero where the pixel is known to be background and need not be looked at.
-    outer
-        (h, w, 2 c): the least and the largest value of `scaled`, channel by channel, that the background may explain.
-    terms
-        (h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal
-        density at its mean, summed over channels, minus log r. What one pixel needs stands together, since few pixels
-        are looked at.
-    channels
-        Any c numbers. The length of a tuple is known at compile time, which halves the time.
-    n_recordings
-        r.
-    threshold
-        Log density below which a pixel is foreground.
     gain
         Brightness of this frame relative to the means.
-    shadow_low, shadow_high
-        Range of the brightness factors that are shadow; empty (low > high) for no shadow.
+    model
+        The background; its `outer` is compared with `scaled`.
 
     Returns
     -------
     (h, w) uint8, 255 where foreground.
     """
     height, width, _ = frame.shape
+    outer = model.outer
     mask = np.zeros((height, width), np.uint8)
-    logs = np.empty(n_recordings)
+    logs = np.empty(model.n_recordings)
     scale = 1.0 / gain
     for i in range(height):
         for j in range(width):
             if likely[i, j] != 0:
                 continue
             outside = False
-            for k in range(len(channels)):
+            for k in range(len(model.channels)):
                 outside |= scaled[i, j, k] < outer[i, j, 2 * k] or scaled[i, j, k] > outer[i, j, 2 * k + 1]
-            if outside or not _explained(
-                frame, terms, i, j, channels, n_recordings, threshold, scale, shadow_low, shadow_high, logs
-            ):
+            if outside or not _explained(frame, i, j, scale, model, logs):
                 mask[i, j] = 255
     return mask
 

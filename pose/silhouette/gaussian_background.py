@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from pose.silhouette.cleanup import CleanUp, grow, square, tidy
-from pose.silhouette.compiled_background import classify, refine_edge
+from pose.silhouette.cleanup import CleanUp, enlarged, square_element, tidy
+from pose.silhouette.compiled_background import CompiledModel, classify, refine_edge
 from pose.silhouette.masks import Silhouette
 from pose.types import Float32Array, Image, Mask
 
@@ -142,7 +142,6 @@ class GaussianBackground:
         floored = np.maximum(self.variances, self.min_sigma**2)
         precisions = (1.0 / floored).astype(np.float32)
         norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
-        self._terms = _interleave(self.means, precisions, norms)
         self._background = self.means.mean(axis=0)
         self._set_grid()
         # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with it tells most
@@ -151,7 +150,14 @@ class GaussianBackground:
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
         self._highest = np.clip(np.floor(self.means[0] + half), 0, 254).astype(np.uint8)
-        self._outer = self._outer_box(norms, floored)
+        self._compiled = CompiledModel(
+            self._outer_box(norms, floored),
+            _interleave(self.means, precisions, norms),
+            (0,) * self._shape[2],
+            len(self.means),
+            self.threshold,
+            *self._shadow_range(),
+        )
 
     def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
@@ -217,18 +223,7 @@ class GaussianBackground:
     def _classify(self, image: Image, gain: float) -> Mask:
         scaled = np.asarray(cv2.convertScaleAbs(image, alpha=1.0 / gain), dtype=np.uint8).reshape(image.shape)
         likely = np.asarray(cv2.inRange(scaled, self._lowest, self._highest), dtype=np.uint8)
-        mask: Mask = classify(
-            image,
-            scaled,
-            likely,
-            self._outer,
-            self._terms,
-            (0,) * self._shape[2],
-            len(self.means),
-            self.threshold,
-            gain,
-            *self._shadow_range(),
-        )
+        mask: Mask = classify(image, scaled, likely, gain, self._compiled)
         return mask
 
     def silhouette(self, frame: Image) -> Mask:
@@ -257,7 +252,7 @@ class GaussianBackground:
         mask, box, other = tidy(self._classify(image, gain), self.clean)
         if self.clean.edge == 0 or box is None:
             return Silhouette(mask, other)
-        part = grow(box, self.clean.edge + self.clean.edge_window, mask.shape)
+        part = enlarged(box, self.clean.edge + self.clean.edge_window, mask.shape)
         _decide_edge(image[part], self._background[part], gain, mask[part], self.clean)
         again = replace(self.clean, closing=0, opening=0)
         mask[part] = tidy(mask[part], again).mask
@@ -273,14 +268,14 @@ def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Arr
 
 def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask, clean: CleanUp) -> None:
     """Decide the pixels within ``clean.edge`` of the mask's edge again, in place, by the colours mixed in them."""
-    core = np.asarray(cv2.erode(mask, square(1)), dtype=np.uint8)
+    core = np.asarray(cv2.erode(mask, square_element(1)), dtype=np.uint8)
     window = (2 * clean.edge_window + 1, 2 * clean.edge_window + 1)
     # Colours and, as one more channel, the core itself (255 a pixel), summed over the window around each pixel.
     channels = [image[..., k] & core for k in range(image.shape[2])]
     stacked = cv2.merge([*channels, core])
     sums = cv2.boxFilter(stacked, cv2.CV_32F, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
     person = np.asarray(sums, dtype=np.float32)
-    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square(clean.edge)), dtype=np.uint8)
+    band = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, square_element(clean.edge)), dtype=np.uint8)
     refine_edge(image, background, gain, person[..., :-1], person[..., -1] / np.float32(255), band, mask)
 
 

@@ -1,7 +1,7 @@
-"""The frames of a video with their numbers, and without those that are damaged.
+"""The whole frames of an AVI file with their numbers, told by the file's own index.
 
-FFmpeg counts the packets that it finds: behind a damaged place of an AVI file every frame would carry the number of an
-earlier one, and be paired with the wrong instant. The file's own index tells.
+FFmpeg counts the packets that it finds. Behind a damaged place every frame would carry the number of an earlier one,
+and be paired with the wrong instant.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from typing import Any, Self
 import av
 
 from pose.errors import DataError
-from pose.video.decoder import held_back, pictures
+from pose.video.decoder import decoded_pictures, held_back
 
 _CHUNK = struct.Struct("<4sI")
-_ENTRY = struct.Struct("<4sIII")  # id, flags, offset, size
-_PICTURES = (b"dc", b"db")  # compressed and raw
-_LIST_HEAD = 12  # bytes; its chunks stand behind
-_MOST_CHUNKS = 1000  # between two pictures
+"""The head of a chunk: id, size."""
+_ENTRY = struct.Struct("<4sIII")
+"""An entry of the index: id, flags, offset, size."""
+_PICTURES = (b"dc", b"db")
+"""How the ids of picture chunks end: compressed, raw."""
+_LIST_HEAD = 12
+"""Bytes of a list's head; its chunks stand behind it."""
+_MOST_CHUNKS = 1000
+"""Chunks, at most, that are passed over between two pictures."""
 
 
 def whole_frames(
@@ -62,14 +67,14 @@ def whole_frames(
 
 
 class UnknownFrameError(Exception):
-    """A packet lies where no frame is known to lie, so that the numbers from it on are not known."""
+    """A packet lies where the index has no frame, so that its number and those behind it are not known."""
 
 
 class WholeFrames:
     """Frames with their numbers, without those that are damaged.
 
-    From a picture that is damaged, or that is missing, to the next key frame pictures are differences from it: they
-    would be smeared. A warning says which are left out.
+    Pictures from a damaged or missing one to the next key frame are left out: they are differences from it, and would
+    be smeared. A warning says which.
 
     Parameters
     ----------
@@ -80,11 +85,11 @@ class WholeFrames:
 
     def __init__(self, path: Path, container: av.container.InputContainer, stream: av.video.stream.VideoStream) -> None:
         self._path, self._container, self._stream = path, container, stream
-        self._numbers = FrameNumbers(path, container.format.name, stream.index)
+        self._numbers = NumbersByIndex(path, container.format.name, stream.index)
         self._damaged_from: int | None = None
         self._next = 0
         self.reason = ""
-        """Of the last fault, in brackets."""
+        """The last fault, in brackets; empty without one."""
         self._frames = self._whole()
 
     def __iter__(self) -> Self:
@@ -105,7 +110,7 @@ class WholeFrames:
 
     @property
     def renumbered(self) -> bool:
-        """Whether frames are lost, so that the container's times are not right."""
+        """Whether frames are lost, so that the container's times are wrong."""
         return self._numbers.n_lost > 0
 
     def _whole(self) -> Iterator[tuple[int, av.VideoFrame]]:
@@ -122,7 +127,7 @@ class WholeFrames:
 
     def _decoded(self) -> Iterator[av.VideoFrame]:
         try:
-            yield from pictures(self._container, self._stream, self._fault, self._numbers.see)
+            yield from decoded_pictures(self._container, self._stream, self._fault, self._numbers.see)
         except UnknownFrameError:
             yield from held_back(self._stream, self._fault)  # those before the damage
             raise
@@ -136,14 +141,14 @@ class WholeFrames:
         warnings.warn(f"{self._path}: {span} damaged or lost, and left out", stacklevel=7)
 
 
-class FrameNumbers:
-    """Numbers the pictures of a video by where they lie in an AVI file; those of other files as they come.
+class NumbersByIndex:
+    """Numbers the pictures of an AVI file by where they lie in it; those of other files as they come.
 
     Parameters
     ----------
     path : Path
     container_format : str
-        FFmpeg's name of it; of ``"avi"`` alone the file is looked at.
+        FFmpeg's name of it. Only of ``"avi"`` is the file's index read.
     stream : int
         Index of the video stream.
     """
@@ -172,7 +177,7 @@ class FrameNumbers:
         slot = self._n_packets + self._lost
         found = self._slots.get(packet.pos)
         if found is None and not self._n_packets:
-            self._slots = {}  # an index of some other kind
+            self._slots = {}  # not an index of this kind
         if found is not None and found > slot:
             self._lost += found - slot
         elif found is None and self._end is not None and not self._follows(packet.pos):
@@ -183,7 +188,7 @@ class FrameNumbers:
         self._end = packet.pos + packet.size + packet.size % 2
 
     def lose_count(self) -> None:
-        """A packet gave no frame: the numbers of those behind are told by their times alone."""
+        """Take note that a packet gave no frame: from now on times tell the numbers, not the count."""
         self._by_count = False
 
     @property
@@ -201,7 +206,7 @@ class FrameNumbers:
         return self._by_time.get(frame.pts, count)
 
     def _follows(self, position: int) -> bool:
-        """Whether nothing but whole chunks lies between the packet before and a position."""
+        """Whether only whole chunks lie between the packet before and a position."""
         assert self._end is not None
         with self._path.open("rb") as file:
             at = self._end
@@ -215,7 +220,7 @@ class FrameNumbers:
 
 
 def read_index(path: Path, stream: int) -> list[int]:
-    """Byte positions of the pictures of a stream, those that are empty left out; none where there is no index."""
+    """Byte positions of the pictures of a stream, without empty ones; none where there is no index."""
     try:
         with path.open("rb") as file:
             kind, _ = _CHUNK.unpack(file.read(_CHUNK.size))

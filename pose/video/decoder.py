@@ -1,4 +1,4 @@
-"""All pictures of a video that can be decoded."""
+"""All pictures of a video that FFmpeg can decode."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 import av
 
 _MOST_DECODERS = 64
+"""Decoders, at most, that may hold a picture, or its fault, when the packets end: one for each core."""
 
 
-def pictures(
+def decoded_pictures(
     container: av.container.InputContainer,
     stream: av.VideoStream,
     fault: Callable[[str], None],
     see: Callable[[av.Packet[Any]], None] = lambda packet: None,  # noqa: ARG005
 ) -> Iterator[av.VideoFrame]:
-    """Decode packet by packet; what cannot be decoded is told to `fault`, and the packets behind it are tried.
+    """Decode packet by packet. Faults go to `fault`, and decoding goes on with the packet behind.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def pictures(
 
 def held_back(stream: av.VideoStream, fault: Callable[[str], None]) -> Iterator[av.VideoFrame]:
     """What the decoder still holds, when no packet follows."""
-    for _ in range(_MOST_DECODERS):  # a decoder for each core still holds a picture, or its fault
+    for _ in range(_MOST_DECODERS):
         try:
             for frame in stream.codec_context.decode(None):
                 frame.time_base = stream.time_base  # which a frame without a packet lacks

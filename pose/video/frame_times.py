@@ -1,4 +1,4 @@
-"""Which frame of a file each decoded picture is, where others cannot be decoded."""
+"""The number of each decoded picture, told by its time where others cannot be decoded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import av
 
 from pose.errors import DataError
-from pose.video.decoder import pictures
+from pose.video.decoder import decoded_pictures
 
-_MOST_NAMED = 3  # gaps that a warning lists
+_MOST_NAMED = 3
+"""Gaps that a warning lists."""
 
 
 def timed_frames(
@@ -29,8 +30,8 @@ def timed_frames(
     UserWarning
         At the end, of the frames that could not be decoded or are missing.
     """
-    numbering = FrameNumbering(rate)
-    for frame in pictures(container, stream, numbering.fault):
+    numbering = NumbersByTime(rate)
+    for frame in decoded_pictures(container, stream, numbering.fault):
         place = numbering.place(float(frame.time) if frame.time is not None else None)
         if place is None:
             continue
@@ -43,11 +44,11 @@ def timed_frames(
         warnings.warn(f"{path}: {lack}", stacklevel=4)
 
 
-class FrameNumbering:
+class NumbersByTime:
     """Numbers and times of the pictures that a decoder gives, in order.
 
-    As long as all goes well a picture's number is their count. Behind a fault it is told by the picture's time, if the
-    times before it were those of a constant rate; else each fault is taken for one frame.
+    Without faults a picture's number is the count of those before it. Behind a fault its time tells the number, if the
+    times before were those of a constant rate; else each fault is taken for one frame.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class FrameNumbering:
     def place(self, time: float | None) -> tuple[int, float] | None:
         """Number and time in seconds from the first frame of the next picture, whose time in the container is `time`.
 
-        None for one that a decoder gives too late, after a fault has mixed up their order.
+        None for a picture that comes too late, where a fault has mixed up their order.
         """
         if self._start is None:
             self._start = (time or 0.0) - self._pending / self._rate
@@ -107,7 +108,7 @@ class FrameNumbering:
         return index, since
 
     def lacks(self, announced: int) -> list[str]:
-        """What is to be said of the frames that are missing, once the file has ended; `announced` is 0 if unknown."""
+        """What to warn of once the file has ended: frames missing or damaged. `announced` is 0 if unknown."""
         told = []
         if self._gaps:
             told.append(

@@ -18,7 +18,8 @@ from pose.errors import DataError
 from pose.types import Image
 from pose.video.video_file import ffmpeg_address
 
-_RATE_DENOMINATOR = 1001  # of television's rates
+_RATE_DENOMINATOR = 1001
+"""Largest denominator of a rate: that of television's rates, 30000 / 1001 and its like."""
 
 
 class VideoWriter:
@@ -108,5 +109,5 @@ class VideoWriter:
         finally:
             with suppress(av.FFmpegError, OSError):  # a full disk is full for the end of the file too
                 self._container.close()
-            with suppress(OSError):  # nor may tidying up hide the first error
+            with suppress(OSError):  # tidying up must not hide the first error
                 self._temporary.unlink(missing_ok=True)

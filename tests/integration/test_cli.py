@@ -301,7 +301,7 @@ def test_debug_shows_the_traceback(run, tmp_path):
 
 
 def test_an_unforeseen_error_is_one_line_too(run, model, monkeypatch):
-    monkeypatch.setattr("pipelines.model.model_file.load_model", lambda _: 1 / 0)
+    monkeypatch.setattr("pipelines.model.pose_model.PoseModel.load", lambda _: 1 / 0)
     code, _, err = run("info", model)
     assert code == 1
     assert err.strip().splitlines() == [

@@ -1,9 +1,7 @@
 """The written tree: read back by our reader and by independent ones."""
 
-import hashlib
 import json
 import re
-import resource
 import subprocess
 import sys
 import warnings
@@ -12,15 +10,16 @@ import av
 import cv2
 import numpy as np
 import pytest
+from folder_digests import digests
 from motion_texts import bvh_text
 
-from pose.body.cal_file import read_cal, write_cal
-from pose.errors import DataError, UnfinishedError
+from pose.body.cal_file import read_cal
+from pose.errors import DataError
 from pose.humaneva import HumanEva
 from pose.humaneva.clock import common_clock
 from pose.humaneva.files.marker_tracks import read_markers
 from pose.humaneva.files.ofs import read_ofs
-from pose.synth import synthesize, takes
+from pose.synth import synthesize
 from pose.synth.pictures.rig import cameras
 
 CAMERAS = ("C1", "C2", "C3")
@@ -33,16 +32,6 @@ def root(tmp_path_factory):
     return synthesize(tmp_path_factory.mktemp("synth") / "set", n_frames=N_FRAMES, seed=3, jobs=2)
 
 
-@pytest.fixture
-def one_camera(tmp_path, monkeypatch):
-    """A folder with one camera, and short recordings of its empty room: as little as a data set can be."""
-    monkeypatch.setattr(takes, "_BACKGROUND_FRAMES", 3)
-    folder = tmp_path / "calibration"
-    folder.mkdir()
-    write_cal(folder / "C2.cal", cameras()["C2"])
-    return folder
-
-
 @pytest.fixture(scope="module")
 def truth(root):
     return {action: dict(np.load(root / "truth" / f"joints_S1_{action}.npz")) for action in ACTIONS}
@@ -53,16 +42,8 @@ def count_frames(path):
         return sum(1 for _ in container.decode(video=0))
 
 
-def digests(root):
-    return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
-
-
 def test_the_reader_recovers_the_joints_and_the_validity(root, truth):
-    sequences = HumanEva(root).sequences()
+    sequences = HumanEva(root).trials_with_video()
     assert [sequence.name for sequence in sequences] == ["S1 Box 1", "S1 Jog 1", "S1 Walking 1"]
     for sequence in sequences:
         expected = truth[sequence.action]
@@ -106,7 +87,7 @@ def test_three_background_recordings_a_camera(root):
 
 
 def test_pictures_show_the_masks_of_truth(root):
-    sequence = next(s for s in HumanEva(root).sequences() if s.action == "Walking")
+    sequence = next(s for s in HumanEva(root).trials_with_video() if s.action == "Walking")
     for name in CAMERAS:
         with av.open(str(root / f"Background/Background_2_({name}).avi")) as container:
             empty = np.mean([frame.to_ndarray(format="bgr24") for frame in container.decode(video=0)], axis=0)
@@ -188,18 +169,6 @@ def test_same_seed_same_bytes_whatever_the_jobs_and_progress_counts_to_the_end(r
     assert len(set(done)) == len(done) > 3
 
 
-class StopError(Exception):
-    pass
-
-
-def stop_at(share):
-    def on_progress(done, total, what):
-        if done >= share * total:
-            raise StopError(what)
-
-    return on_progress
-
-
 UNGUARDED = """
 import sys
 from pose.synth import synthesize
@@ -216,34 +185,6 @@ def test_a_script_without_a_guard_is_run_once(tmp_path, one_camera):
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
     assert (tmp_path / "set/S1/Image_Data/Jog_1_(C2).avi").stat().st_size > 0
-
-
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, one_camera):
-    request = {"actions": ("Box", "Jog"), "n_frames": 24, "seed": 2, "cameras": one_camera}
-    whole = digests(synthesize(tmp_path / "whole", **request))
-    out, part = tmp_path / "set", tmp_path / ".set.part"
-    out.mkdir()  # an empty folder is as good as none
-    with pytest.raises(StopError):
-        synthesize(out, **request, on_progress=stop_at(0.7))
-    assert not list(out.iterdir())
-    finished = {path.name: path.stat().st_mtime_ns for path in part.rglob("*.avi") if not path.name.startswith(".")}
-    assert len(finished) >= 3
-    (part / "S1/Image_Data/.Jog_1_(C2).part.avi").write_bytes(b"killed while it was written")
-    begun = []
-    synthesize(out, **request, on_progress=lambda done, total, what: begun.append(done / total))
-    assert digests(out) == whole
-    kept = {path.name: path.stat().st_mtime_ns for path in out.rglob("*.avi")}
-    assert {name: kept[name] for name in finished} == finished
-    assert begun[0] > 0.2
-    assert not part.exists()
-
-
-def test_a_stopped_run_with_other_settings_is_started_anew(tmp_path, one_camera):
-    out = tmp_path / "set"
-    with pytest.raises(StopError):
-        synthesize(out, actions=("Box",), n_frames=24, seed=2, cameras=one_camera, on_progress=stop_at(0.7))
-    request = {"actions": ("Box",), "n_frames": 24, "seed": 3, "cameras": one_camera}
-    assert digests(synthesize(out, **request)) == digests(synthesize(tmp_path / "other", **request))
 
 
 def test_motion_files_cameras_subjects_and_mirrors(tmp_path, one_camera):
@@ -264,15 +205,15 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, one_camera):
     )
     data = HumanEva(out)
     names = [f"{name} {number}" for name in ("Gestures", "Kick", "StepAside") for number in (1, 2)]
-    assert [s.name for s in data.sequences("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
-    assert not data.sequences("Validate")
+    assert [s.name for s in data.trials_with_video("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
+    assert not data.trials_with_video("Validate")
     moved = read_cal(out / "S1/Calibration_Data/C2.cal")
     assert 5 < np.linalg.norm(moved.centre - cameras()["C2"].centre) < 400
     statures = [json.loads((out / "synthetic.json").read_text())["settings"]["subjects"]]
     assert statures == [{"S1": "drawn", "S2": "drawn"}]
     heads = [np.load(out / f"truth/joints_{name}_Gestures.npz")["joints"][10, 14, 2] for name in ("S1", "S2")]
     assert abs(heads[0] - heads[1]) > 5
-    sequence = next(s for s in data.sequences() if s.name == "S2 Kick 2")
+    sequence = next(s for s in data.trials_with_video() if s.name == "S2 Kick 2")
     labels = sequence.labelled("Train")
     joints = np.load(out / "truth/joints_S2_Kick_2.npz")["joints"]
     np.testing.assert_allclose(labels.joints, joints[labels.numbers - 1], atol=0.01)
@@ -311,37 +252,6 @@ def test_a_mirrored_trial_is_the_mirror_image_at_another_time(tmp_path, one_came
     ]
     assert min(apart) < 45  # mm: half a frame of a swinging foot may lie between them
     assert np.median(apart) > 300
-
-
-def test_two_runs_do_not_make_one_set(tmp_path, one_camera):
-    request = {"actions": ("Box",), "n_frames": 24, "cameras": one_camera}
-    told = []
-
-    def another(*_):
-        with pytest.raises(UnfinishedError, match="set: another run is making it; wait for it") as caught:
-            synthesize(tmp_path / "set", **request)
-        told.append(caught.value)
-
-    synthesize(tmp_path / "set", **request, on_progress=another)
-    assert told
-    assert digests(tmp_path / "set") == digests(synthesize(tmp_path / "other", **request))
-
-
-def test_a_full_disk_is_said_and_the_same_request_goes_on(tmp_path, one_camera):
-    request = {"actions": ("Box",), "n_frames": 24, "cameras": one_camera}
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, usual[1]))  # of a file: motion capture and videos are larger
-    try:
-        with pytest.raises(UnfinishedError) as caught:
-            synthesize(tmp_path / "set", **request)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-    assert re.fullmatch(
-        r".*/set: cannot be written \((File too large|only a part of it was; is the disk full\?)\); what is finished "
-        r"stays in \.set\.part beside it, the same command goes on from there",
-        str(caught.value),
-    )
-    assert digests(synthesize(tmp_path / "set", **request)) == digests(synthesize(tmp_path / "whole", **request))
 
 
 def test_a_link_leads_to_the_folder_that_is_filled(tmp_path, one_camera):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
-from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.column_factor import ColumnFactor
+from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.system.products import symmetric_product
 
 SYSTEMS = {

@@ -8,11 +8,11 @@ import numpy as np
 from films import figure
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
+from pipelines.features.histograms import new_histosc
 from pipelines.model.model_file import SUMMARY
 from pipelines.model.pose_model import PoseModel
-from pipelines.model.settings import Config
+from pipelines.settings import Config
 from pipelines.training.calibration import calibrate
-from pipelines.training.train import new_histosc
 from pose.body.skeleton import HUMANEVA_15
 
 N_WORDS = 20

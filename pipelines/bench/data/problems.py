@@ -7,7 +7,6 @@ fitted once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -20,10 +19,12 @@ from sklearn.preprocessing import StandardScaler
 from gbcd import SquaredExponential, fit_hyperparameters
 from pipelines.bench.data.reading import Samples, find, names, read_samples
 from pipelines.bench.data.simulated import SIMULATED
-from pipelines.bench.runner.cell import FloatArray, Parameters
+from pipelines.bench.runner.cell import Parameters
+from pipelines.digest import digest
 from pipelines.progress import Reporter
 from pose.errors import DataError
 from pose.files import atomic_path
+from pose.types import FloatArray
 
 # A round number between those that a marginal likelihood and held-out blocks of video find for standardised joints.
 HISTOSC_GAMMA, HISTOSC_NOISE = 3e-3, 1e-2
@@ -138,8 +139,8 @@ class Catalogue:
             if folder is None or (path := find(folder, stem)) is None:
                 return f"needs --data with {stem}.npz, .csv or .mat"
             X, Y = _read(folder, name)
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-            self._known[name] = {"digest": digest, **self._hyperparameters(folder, name, digest, X, Y)}
+            key = digest(path)[:16]
+            self._known[name] = {"digest": key, **self._hyperparameters(folder, name, key, X, Y)}
             self._rows[name] = len(X)
         except DataError as error:
             self._reporter.fault(str(error))
@@ -147,14 +148,14 @@ class Catalogue:
             return str(error).replace(f"{folder}{os.sep}", "").replace(f"{folder}: ", "")
         return ""
 
-    def _hyperparameters(self, folder: Path, name: str, digest: str, X: FloatArray, Y: FloatArray) -> dict[str, Any]:
+    def _hyperparameters(self, folder: Path, name: str, key: str, X: FloatArray, Y: FloatArray) -> dict[str, Any]:
         given = _read_hyperparameters(folder / HYPERPARAMETERS).get(name)
         if given is not None:
             return {"gamma": given["gamma"], "noise": given["noise"]}
         if name.startswith("histosc"):
             return {"gamma": HISTOSC_GAMMA, "noise": HISTOSC_NOISE}
         fitted = _read_hyperparameters(self._fits)
-        if name not in fitted or fitted[name].get("digest") != digest:
+        if name not in fitted or fitted[name].get("digest") != key:
             self._reporter.say(f"{name}: fitting gamma and noise, which {folder / HYPERPARAMETERS} does not give")
             try:
                 fit = fit_hyperparameters(
@@ -166,7 +167,7 @@ class Catalogue:
             except ValueError as error:
                 raise DataError(f"{_source(folder, name)}: gamma and noise cannot be fitted ({error})") from error
             gamma = [float(f"{value:.6g}") for value in np.exp(fit.kernel.log_parameters)]
-            fitted[name] = {"gamma": gamma, "noise": float(f"{fit.noise:.6g}"), "digest": digest}
+            fitted[name] = {"gamma": gamma, "noise": float(f"{fit.noise:.6g}"), "digest": key}
             with atomic_path(self._fits) as temporary:
                 temporary.write_text(json.dumps(fitted, indent=1))
         return {"gamma": fitted[name]["gamma"], "noise": fitted[name]["noise"]}

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.io
 from scipy.io.matlab import MatReadError
 
-from pipelines.bench.runner.cell import FloatArray
 from pose.errors import DataError
+from pose.types import FloatArray
 
 SUFFIXES = (".npz", ".csv", ".mat")
 
@@ -34,10 +34,10 @@ SMALLEST, LARGEST = 1e-100, 1e100
 """How far a column may reach: the squares of others vanish or overflow."""
 
 DIGITS = 1e-10
-"""Of its size that a column must vary by: less is rounding, and scaling would leave it as it is."""
+"""Variation of a column, as a share of its size, below which it is rounding and is not scaled."""
 
 MAX_NAMED = 3
-"""Faults of one kind that a message names."""
+"""Most faults of one kind that a message names."""
 
 UNREADABLE = (
     OSError,

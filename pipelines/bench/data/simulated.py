@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.bench.runner.cell import FloatArray
+from pose.types import FloatArray
 
 JOINTS = 8
 ARM_NOISE = 0.03
 ARM_TARGET = (0.4, 0.2, 0.1)
 MANY_OUTPUTS = 45
-"""As many as a pose of 15 joints has."""
+"""Outputs of a pose of 15 joints."""
 
 Clean = Callable[[FloatArray], FloatArray]
 """Inputs (n, d) -> outputs (n, q) without noise."""

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from pose.types import FloatArray
 
-FloatArray = NDArray[np.float64]
 Value = float | int | str | bool | None
 Parameters = Mapping[str, Any]
 T = TypeVar("T")

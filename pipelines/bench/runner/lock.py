@@ -9,8 +9,10 @@ from pathlib import Path
 
 from pipelines.errors import UsageError
 from pose.errors import DataError
+from pose.files import take_lock
 
 LOCK = ".lock"
+"""Name of the lock file in a folder of results."""
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror})") from error
     try:
-        if not _take(descriptor):
+        if not take_lock(descriptor):
             holder = os.read(descriptor, 20).decode(errors="replace").strip()
             raise UsageError(
                 f"--out {folder}: another run measures here (process {holder or 'unknown'}); wait for it, or give "
@@ -43,18 +45,3 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    """Take the lock unless someone has it; where the system has no such locks, everyone has it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # some network drives
-        return True
-    return True

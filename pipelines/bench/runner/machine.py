@@ -17,7 +17,7 @@ CPU_INFO = Path("/proc/cpuinfo")
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
-def describe_machine() -> dict[str, str]:
+def this_machine() -> dict[str, str]:
     """Return processor, cores, memory, and the versions of what computes."""
     return {
         "processor": _processor(),

@@ -15,11 +15,11 @@ from pipelines.bench import shapes
 from pipelines.bench.data.problems import Catalogue
 from pipelines.bench.runner.cell import Cell, Run, Size, Table
 from pipelines.bench.runner.lock import locked
-from pipelines.bench.runner.machine import describe_machine
+from pipelines.bench.runner.machine import this_machine
 from pipelines.bench.runner.pictures import save_figure
 from pipelines.bench.runner.process import MeasuringProcess
-from pipelines.bench.runner.report import Sheet, write_markdown
 from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.sheets import Sheet, write_markdown
 from pipelines.bench.runner.stored import StoredResults, read_results
 from pipelines.bench.tables import figure1, figure2, figure3, figure4, solvers, table2, table3, table4, table5
 from pipelines.errors import UsageError
@@ -195,7 +195,7 @@ class _Session:
             "benchmark": name,
             "size": size,
             "version": version("gbcd-pose"),
-            "machine": describe_machine(),
+            "machine": this_machine(),
             "figure": "" if self._benchmark.draw is None else self._picture.name,
         }
         self._results = Results(out / f"{name}-{size}.json", heading, overwrite)

@@ -10,13 +10,13 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipelines.bench.runner.cell import Run, Table
-from pipelines.bench.runner.report import Sheet
+from pipelines.bench.runner.sheets import Sheet
 from pose.errors import DataError
 
 FORMAT: Literal[2] = 2
 
 LARGEST = 1e150
-"""Of numbers that were measured; means and deviations of larger ones may overflow."""
+"""Largest absolute value of a measured number. Means and deviations of larger ones may overflow."""
 
 
 class StoredCell(BaseModel):

@@ -17,26 +17,28 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from pose.descriptor.matching import chi_square_costs
+from pose.types import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
-Distance = Callable[[Floats, Floats], Floats]
+Distance = Callable[[FloatArray, FloatArray], FloatArray]
 
-_EVALUATIONS = 20  # of the held-out error, for each parameter
-_FIRST_STEPS = (1.2, -1.5)  # of the logarithms of widths and noise
+_EVALUATIONS = 20
+"""Evaluations of the held-out error for each parameter."""
+_FIRST_STEPS = (1.2, -1.5)
+"""First steps of the simplex in the logarithms of widths and of the noise."""
 
 
-def squared(first: Floats, second: Floats) -> Floats:
+def squared(first: FloatArray, second: FloatArray) -> FloatArray:
     """Squared Euclidean distances (n, m)."""
     squares = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * first @ second.T
     return np.asarray(np.maximum(squares, 0))
 
 
-def manhattan(first: Floats, second: Floats) -> Floats:
+def manhattan(first: FloatArray, second: FloatArray) -> FloatArray:
     """Sums of absolute differences (n, m)."""
     return np.asarray(cdist(first, second, "cityblock"))
 
 
-def chi_square(first: Floats, second: Floats) -> Floats:
+def chi_square(first: FloatArray, second: FloatArray) -> FloatArray:
     """Chi-square distances of histograms (n, m)."""
     return chi_square_costs(first, second)
 
@@ -51,21 +53,21 @@ class Input:
     distance : callable
     """
 
-    train: Floats
-    test: Floats
+    train: FloatArray
+    test: FloatArray
     distance: Distance = squared
 
 
 def predict(
     inputs: Sequence[Input],
-    outputs: Floats,
-    groups: NDArray[np.int64],
+    outputs: FloatArray,
+    groups: IntArray,
     *,
     join: Literal["product", "sum"] = "product",
     subset: int = 1000,
     standardise: bool = True,
     random_state: int = 0,
-) -> Floats:
+) -> FloatArray:
     """Outputs (m, q) of the test inputs.
 
     Parameters
@@ -106,11 +108,11 @@ class _Kernel:
     """Parameters: a logarithm of gamma x median distance each, of the weights but the first if a sum, of the noise."""
 
     inputs: Sequence[Input]
-    medians: Floats
+    medians: FloatArray
     join: str
 
     @classmethod
-    def of(cls, inputs: Sequence[Input], rows: NDArray[np.int64], join: str) -> _Kernel:
+    def of(cls, inputs: Sequence[Input], rows: IntArray, join: str) -> _Kernel:
         some = rows[:: max(1, len(rows) // 500)]
         medians = []
         for one in inputs:
@@ -119,16 +121,16 @@ class _Kernel:
         return cls(inputs, np.array(medians), join)
 
     @property
-    def start(self) -> Floats:
+    def start(self) -> FloatArray:
         widths = np.zeros(len(self.inputs))
         weights = np.zeros(len(self.inputs) - 1 if self.join == "sum" else 0)
         return np.concatenate([widths, weights, [-4.0]])
 
-    def distances(self, index: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+    def distances(self, index: int, first: IntArray, second: IntArray) -> FloatArray:
         one = self.inputs[index]
         return one.distance(one.train[first], one.train[second])
 
-    def values(self, distances: Sequence[Floats], theta: Floats) -> Floats:
+    def values(self, distances: Sequence[FloatArray], theta: FloatArray) -> FloatArray:
         gammas = np.exp(theta[: len(distances)]) / self.medians
         if self.join == "product":
             return np.asarray(np.exp(-sum(gamma * D for gamma, D in zip(gammas, distances, strict=True))))
@@ -139,11 +141,11 @@ class _Kernel:
         )
 
 
-def _fit(kernel: _Kernel, distances: Sequence[Floats], targets: Floats, groups: NDArray[np.int64]) -> Floats:
+def _fit(kernel: _Kernel, distances: Sequence[FloatArray], targets: FloatArray, groups: IntArray) -> FloatArray:
     """The parameters of the least squared error of held-out groups, by the simplex method."""
     members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
 
-    def error(theta: Floats) -> float:
+    def error(theta: FloatArray) -> float:
         try:
             return _held_out_error(kernel.values(distances, theta), float(np.exp(theta[-1])), targets, members)
         except np.linalg.LinAlgError:
@@ -163,7 +165,7 @@ def _fit(kernel: _Kernel, distances: Sequence[Floats], targets: Floats, groups: 
     return np.asarray(found.x)
 
 
-def _held_out_error(K: Floats, noise: float, targets: Floats, members: Sequence[NDArray[np.intp]]) -> float:
+def _held_out_error(K: FloatArray, noise: float, targets: FloatArray, members: Sequence[NDArray[np.intp]]) -> float:
     """Mean squared error of predicting every group from all others: residuals P_bb^-1 (P y)_b with P = Kbar^-1."""
     lower = scipy.linalg.cholesky(K + noise * np.eye(len(K)), lower=True, check_finite=False)
     P, _ = scipy.linalg.lapack.dpotri(lower, lower=1)

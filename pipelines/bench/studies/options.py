@@ -1,15 +1,12 @@
 """Training options compared: descriptors, kernels, axes, mirrored and concatenated views, more inputs.
 
-``python -m pipelines.bench.studies.options DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
-predicts every second Validate frame, and prints mean joint errors as a Markdown table, a line as soon as it is
-measured.
+``pose bench options DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts every second
+Validate frame, and prints mean joint errors as a Markdown table, a line as soon as it is measured.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,29 +14,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.bench.studies.held_out import Input, chi_square, manhattan, predict
 from pipelines.bench.studies.temporal import cameras_of
-from pipelines.errors import UsageError
-from pipelines.features.tree_features import N_WORKERS, Samples, extract
+from pipelines.features.tree_features import FRAMES_PER_SECOND, N_WORKERS, Samples, extract
 from pipelines.features.views import arrange_views
-from pipelines.model.settings import Config, DataConfig
 from pipelines.progress import Silent
-from pipelines.training.train import FRAMES_PER_SECOND
+from pipelines.settings import Config, DataConfig
 from pose import HistoSC
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
-from pose.errors import DataError
 from pose.series.metrics import mean_joint_error
-
-Floats = NDArray[np.float64]
+from pose.types import FloatArray, IntArray
 
 STRIDE = 2
+"""Toolkit frames from one that is used to the next."""
 CODEBOOK_STRIDE = 15
+"""Images from one that words are learnt from to the next."""
 SOFT = {"assignment": "soft"}
 SOFT_BINS = {"binning": "soft"}
 DEFAULT = {"assignment": "soft", "rotation": "tangent"}
+"""Settings of HistoSC: soft words, soft bins, and those of the default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +59,10 @@ class Lab:
     cameras: dict[tuple[str, str], Camera]
     width: float
     _made: dict[str, HistoSC] = field(default_factory=dict)
-    _kept: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    _kept: dict[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @cached_property
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> IntArray:
         """Time blocks of a second."""
         return self.train.time_blocks(FRAMES_PER_SECOND)
 
@@ -79,7 +74,7 @@ class Lab:
             self._made[key] = HistoSC(n_jobs=N_WORKERS, **parameters).fit(images)
         return self._made[key]
 
-    def histograms(self, **parameters: Any) -> tuple[Floats, Floats]:
+    def histograms(self, **parameters: Any) -> tuple[FloatArray, FloatArray]:
         """Of the training and the test samples."""
         key = repr(sorted(parameters.items()))
         if key not in self._kept:
@@ -93,9 +88,9 @@ class Lab:
         return self.error_of(inputs, self.train.poses, self.test.poses, self.groups, **options)
 
     def error_of(
-        self, inputs: Sequence[Input], known: Floats, true: Floats, groups: NDArray[np.int64], **options: Any
+        self, inputs: Sequence[Input], known: FloatArray, true: FloatArray, groups: IntArray, **options: Any
     ) -> float:
-        """The same of other poses."""
+        """Mean joint error, mm, of other poses than those in camera axes: `known` are trained on, `true` tested."""
         predicted = predict(inputs, known.reshape(len(known), -1), groups, **options)
         return mean_joint_error(predicted.reshape(true.shape), true)
 
@@ -109,7 +104,7 @@ def mirrored_edges(samples: Samples, width: float) -> Samples:
     return dataclasses.replace(samples, edges=edges, tangents=samples.tangents * np.array([1, -1], dtype=np.float32))
 
 
-def mirrored_poses(poses: Floats) -> Floats:
+def mirrored_poses(poses: FloatArray) -> FloatArray:
     """What mirrored silhouettes of poses (n, 15, 3) in camera axes show: x turned round, left and right exchanged."""
     names = HUMANEVA_15.names
     exchanged = [
@@ -119,7 +114,7 @@ def mirrored_poses(poses: Floats) -> Floats:
     return np.asarray(poses[:, exchanged] * [-1.0, 1.0, 1.0])
 
 
-def in_heading(poses: Floats) -> Floats:
+def in_heading(poses: FloatArray) -> FloatArray:
     """World poses (n, 15, 3) turned about the vertical until the left hip lies behind the right along x."""
     names = HUMANEVA_15.names
     across = poses[:, names.index("right_hip")] - poses[:, names.index("left_hip")]
@@ -129,7 +124,7 @@ def in_heading(poses: Floats) -> Floats:
     return np.stack([x * cosine + y * sine, y * cosine - x * sine, z], axis=-1)
 
 
-def in_world(samples: Samples, lab: Lab) -> Floats:
+def in_world(samples: Samples, lab: Lab) -> FloatArray:
     """Poses in the world's axes."""
     return np.stack(
         [
@@ -139,7 +134,7 @@ def in_world(samples: Samples, lab: Lab) -> Floats:
     )
 
 
-def along_rays(samples: Samples, lab: Lab) -> Floats:
+def along_rays(samples: Samples, lab: Lab) -> FloatArray:
     """Poses in camera axes turned about the picture's vertical until z points at the silhouette."""
     middle = (samples.edges.min(axis=1) + samples.edges.max(axis=1)) / 2
     poses = samples.poses.copy()
@@ -152,7 +147,7 @@ def along_rays(samples: Samples, lab: Lab) -> Floats:
     return poses
 
 
-def place(samples: Samples, width: float) -> Floats:
+def place(samples: Samples, width: float) -> FloatArray:
     """Where a silhouette stands and how large it is (n, 4): centre x and y, logarithms of width and height."""
     low, high = samples.edges.min(axis=1), samples.edges.max(axis=1)
     return np.column_stack([(low + high) / 2 / width, np.log((high - low) / width)]).astype(float)
@@ -168,7 +163,7 @@ def single_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
         train, test = lab.histograms(**parameters)
         return Input(np.sqrt(train), np.sqrt(test))
 
-    def with_distance(one: Input, distance: Callable[[Floats, Floats], Floats]) -> Input:
+    def with_distance(one: Input, distance: Callable[[FloatArray, FloatArray], FloatArray]) -> Input:
         return dataclasses.replace(one, distance=distance)
 
     def placed(columns: slice) -> Input:
@@ -181,7 +176,7 @@ def single_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
         scale = np.where(scale > 0, scale, 1.0)
         return Input((one.train - mean) / scale, (one.test - mean) / scale)
 
-    def turned(turn: Callable[[Samples, Lab], Floats]) -> float:
+    def turned(turn: Callable[[Samples, Lab], FloatArray]) -> float:
         return lab.error_of([roots(**SOFT)], turn(lab.train, lab), turn(lab.test, lab), lab.groups)
 
     def mirrored(**parameters: Any) -> float:
@@ -256,35 +251,32 @@ def open_lab(data: Path, work: Path | None) -> Lab:
     """Every second frame, of all cameras at the same instants."""
     config = Config.model_validate({"descriptor": {"rotation": "tangent"}})
     found = [extract(data, partition, config, Silent(), work=work) for partition in ("Train", "Validate")]
-    train, test = (_take(samples, samples.frame % STRIDE == 0) for samples in found)
-    words = _take(found[0], np.arange(len(found[0])) % CODEBOOK_STRIDE == 0)
+    train, test = (samples.take(samples.frame % STRIDE == 0) for samples in found)
+    words = found[0].take(np.arange(len(found[0])) % CODEBOOK_STRIDE == 0)
     cameras = cameras_of(data)
     width = 2 * max(camera.matrix[0, 2] for camera in cameras.values())
     return Lab(train, test, words, cameras, float(width))
 
 
-def _take(samples: Samples, rows: NDArray[np.bool_]) -> Samples:
-    columns = ("edges", "poses", "subject", "action", "camera", "trial", "frame", "tangents")
-    return dataclasses.replace(samples, **{column: getattr(samples, column)[rows] for column in columns})
+def options_table(data: Path, work: Path | None = None, only: str = "") -> Iterator[str]:
+    """The lines of the Markdown table, each as soon as it is measured.
 
+    Parameters
+    ----------
+    data : Path
+        HumanEva-I tree with cameras C1 to C3.
+    work : Path, optional
+        Folder where edge points are kept and found again.
+    only : str
+        Measure the options whose name contains this.
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, one line an option."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.studies.options", description=__doc__)
-    parser.add_argument("data", type=Path, help="HumanEva-I tree with cameras C1 to C3")
-    parser.add_argument("--work", type=Path, help="folder where edge points are kept and found again")
-    parser.add_argument("--only", default="", help="measure those whose name contains this")
-    options = parser.parse_args(arguments)
-    lab = open_lab(options.data, options.work)
-    print(f"{len(lab.train)} training, {len(lab.test)} test images\n\n| option | mean joint error, mm |\n| --- | --- |")
+    Raises
+    ------
+    pose.errors.DataError
+        If the tree cannot be used.
+    """
+    lab = open_lab(data, work)
+    yield f"{len(lab.train)} training, {len(lab.test)} test images\n\n| option | mean joint error, mm |\n| --- | --- |"
     for name, measure in (*single_views(lab), *several_views(lab)):
-        if options.only in name:
-            print(f"| {name} | {measure():.1f} |", flush=True)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except (DataError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        if only in name:
+            yield f"| {name} | {measure():.1f} |"

@@ -1,28 +1,25 @@
 """What smoothing, several views and bone lengths are worth on predicted poses.
 
-``python -m pipelines.bench.studies.temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree,
-predicts Validate with exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
+``pose bench temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts Validate with
+exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
 Standard deviations are first multiplied by one number, which each subject gets from the others' errors.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from pipelines.errors import UsageError
-from pipelines.features.tree_features import Samples, extract
-from pipelines.model.settings import Config
+from pipelines.features.histograms import histograms_of
+from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
 from pipelines.progress import Silent
-from pipelines.training.train import FRAMES_PER_SECOND, describe, train
+from pipelines.settings import Config
+from pipelines.training.train import train
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
@@ -31,11 +28,15 @@ from pose.series.bone_lengths import bone_lengths, with_bone_lengths
 from pose.series.fusion import View, fuse, turn_to_world
 from pose.series.pose_series import PoseSeries
 from pose.series.smoothing import smooth
+from pose.types import FloatArray
 
-Floats = NDArray[np.float64]
 Cameras = Mapping[tuple[str, str], Camera]
 INTERVALS = (0.5, 0.9, 0.95)
+"""Share of the coordinates that an interval should hold."""
+N_WORDS = Config().descriptor.n_words
+"""Words of the codebook, unless said otherwise."""
 STRIDE = 2
+"""Toolkit frames from one that is trained on to the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +47,10 @@ class Recording:
     trial: str
     camera: Camera
     predicted: PoseSeries
-    true: Floats
+    true: FloatArray
 
     def in_world(self) -> Recording:
-        """The same in the world's axes."""
+        """Predictions and truth in the world's axes."""
         series, true = turn_to_world(self.predicted, self.camera), self.camera.rotate_to_world(self.true)
         return dataclasses.replace(self, predicted=series, true=true)
 
@@ -63,7 +64,7 @@ class Row:
     coverage: tuple[float, ...]
 
 
-def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) -> list[Recording]:
+def recordings(samples: Samples, mean: FloatArray, std: FloatArray, cameras: Cameras) -> list[Recording]:
     """Predictions (n, 15, 3) by trial and camera, their standard deviations scaled by the other subjects' errors."""
     scale = np.ones(len(samples))
     for subject in np.unique(samples.subject):
@@ -98,10 +99,10 @@ def recordings(samples: Samples, mean: Floats, std: Floats, cameras: Cameras) ->
     return found
 
 
-def measure(data: Sequence[Recording], typical_lengths: Floats) -> Iterator[Row]:
+def measure(data: Sequence[Recording], typical_lengths: FloatArray) -> Iterator[Row]:
     """The table. `typical_lengths` (b,) are the training set's."""
 
-    def own(recording: Recording) -> Floats:
+    def own(recording: Recording) -> FloatArray:
         return np.asarray(bone_lengths(recording.true).mean(axis=0))
 
     def smoothed(recording: Recording) -> PoseSeries:
@@ -162,7 +163,7 @@ def _row(name: str, data: Sequence[Recording], change: Callable[[Recording], Pos
     return Row(name, float(np.concatenate(distances).mean()), coverage)
 
 
-def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Floats, Floats, Floats]:
+def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, FloatArray, FloatArray, FloatArray]:
     """Validate's samples, predictions and standard deviations (n, 15, 3), and the training set's bone lengths (b,)."""
     # The sparse rival is not looked at.
     config = Config.model_validate(
@@ -170,7 +171,7 @@ def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, Float
     )
     model = train(data, config, Silent(), work=work)
     samples = extract(data, "Validate", config, Silent(), work=work)
-    histograms = describe(model.histosc, samples, Silent(), "Validate")
+    histograms = histograms_of(model.histosc, samples, Silent(), "Validate")
     mean, std = model.gp.predict(histograms, return_std=True)
     shape = (len(samples), len(model.skeleton), 3)
     known = extract(data, config.data.train_partition, config, Silent(), stride=STRIDE, work=work).poses
@@ -181,20 +182,30 @@ def cameras_of(data: Path) -> dict[tuple[str, str], Camera]:
     """The calibrated cameras by subject and name."""
     return {
         (sequence.subject.name, name): sequence.subject.camera(name)
-        for sequence in HumanEva(data).sequences("Validate")
+        for sequence in HumanEva(data).trials_with_video("Validate")
         for name in sequence.cameras(Config().data.cameras)
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, one line a method."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.studies.temporal", description=__doc__)
-    parser.add_argument("data", type=Path, help="HumanEva-I tree")
-    parser.add_argument("--work", type=Path, help="folder where edge points are kept and found again")
-    parser.add_argument("--words", type=int, default=Config().descriptor.n_words, help="of the codebook (default 300)")
-    options = parser.parse_args(arguments)
-    samples, mean, std, lengths = predict(options.data, options.work, options.words)
-    print(table(measure(recordings(samples, mean, std, cameras_of(options.data)), lengths)))
+def temporal_table(data: Path, work: Path | None = None, n_words: int = N_WORDS) -> str:
+    """The Markdown table of all methods.
+
+    Parameters
+    ----------
+    data : Path
+        HumanEva-I tree of two subjects or more.
+    work : Path, optional
+        Folder where edge points are kept and found again.
+    n_words : int
+        Of the codebook.
+
+    Raises
+    ------
+    DataError
+        If the tree cannot be used.
+    """
+    samples, mean, std, lengths = predict(data, work, n_words)
+    return table(measure(recordings(samples, mean, std, cameras_of(data)), lengths))
 
 
 def table(rows: Iterator[Row]) -> str:
@@ -204,11 +215,3 @@ def table(rows: Iterator[Row]) -> str:
     for row in rows:
         lines.append([row.name, f"{row.error:.1f}", *(f"{part:.1%}" for part in row.coverage)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except (DataError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)

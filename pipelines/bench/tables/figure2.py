@@ -8,22 +8,23 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pipelines.bench.data.problems import Catalogue
-from pipelines.bench.runner.cell import Column, FloatArray, Row, Size, Table
+from pipelines.bench.runner.cell import Column, Row, Size, Table
 from pipelines.bench.runner.pictures import few_markers, legend_below, panels, say_nothing_measured
 from pipelines.bench.runner.results import Results
 from pipelines.bench.tables.methods import METHODS, PAPER
 from pipelines.bench.tables.rows import ITERATIONS, PASSES, TIME, Rows
 from pipelines.bench.tables.table2 import COARSE
+from pose.types import FloatArray
 
 SAMPLES = {"full": 10_000, "quick": 1_500}
 TEST_SAMPLES = {"full": 1_000, "quick": 200}
 SECONDS = {"full": 60.0, "quick": 1.0}
-"""After which a method is stopped where it is."""
+"""Seconds after which a method is stopped where it is."""
 
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 METHODS_SHOWN = (*PAPER, "gbcd")
 RESOLUTION = 1e-7
-"""Part of the lowest objective down to which pictures show what is above it."""
+"""Distance from the lowest objective, as a share of it, below which pictures show nothing."""
 
 OBJECTIVE = (
     "The objective is f(α) = αᵀ(K + σ²I)α / 2 − yᵀα, its gradient (K + σ²I)α − y. "

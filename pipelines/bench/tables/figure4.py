@@ -15,7 +15,7 @@ from pipelines.bench.tables.rows import PASSES, PEAK, RESIDUAL, RMSE, SOLVE, TIM
 SAMPLES = {"full": (2_500, 5_000, 10_000, 20_000, 40_000, 100_000), "quick": (1_000, 2_000)}
 TEST_SAMPLES = 1_000
 SOLVERS = {"cholesky": 20_000, "cg": 20_000, "bcdc": 40_000, "gbcd-paper": 100_000, "pcg": 100_000, "gbcd": 100_000}
-"""Up to how many samples each is run."""
+"""Most samples that each solver is run on."""
 
 THE_PAPERS = (100_000, 3301.0)
 """Samples and seconds of Algorithm 2 in the paper, on a processor of 2008."""

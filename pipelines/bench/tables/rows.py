@@ -10,9 +10,10 @@ from pipelines.bench.runner.cell import Cell, Column, Row
 from pipelines.bench.tasks import Budget
 
 TOLERANCE = 1e-4
+"""Infinity norm of the gradient, scaled outputs, at which solvers stop."""
 
 MAX_SHARE = 0.9
-"""Of a file's rows that may be used for training."""
+"""Share of a file's rows that may be used for training."""
 
 SOLVE, PEER, VARIANCES = (f"pipelines.bench.tasks:{name}" for name in ("solve_system", "solve_by_peer", "variances"))
 

@@ -26,8 +26,9 @@ from pipelines.bench.tables.rows import (
 from pipelines.bench.tasks import Budget, largest_difference, relative_rmse
 
 TEST_POINTS = 1000
-QUICK = 10
-"""A quick benchmark has this many times fewer samples."""
+"""Test samples."""
+QUICK_DIVISOR = 10
+"""Samples of a full benchmark, over those of a quick one."""
 
 SIMULATED = ("friedman1", "arm8")
 REAL = ("kin40k", "calhouse")
@@ -60,10 +61,10 @@ class _Rows(Rows):
         return self.sized((peer,), PEER, problem, n, {"peer": peer})
 
     def sized(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
-        return self.row(labels, task, problem, n // QUICK if self.quick else n, parameters)
+        return self.row(labels, task, problem, n // QUICK_DIVISOR if self.quick else n, parameters)
 
     def budget(self, budget: Budget) -> Budget:
-        return budget // QUICK**2 if self.quick and budget != "auto" else budget
+        return budget // QUICK_DIVISOR**2 if self.quick and budget != "auto" else budget
 
 
 def _small_budgets(make: _Rows) -> Table:

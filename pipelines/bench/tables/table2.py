@@ -25,12 +25,12 @@ GROWTH = {"full": (5_000, 10_000, 20_000), "quick": (1_000, 2_000)}
 """Numbers of samples that the second table compares blocks at."""
 
 PROBLEMS = {"full": ("friedman1", "kin40k", "calhouse"), "quick": ("friedman1",)}
-IF_THERE = ("sarcos", "outaouais")
+OPTIONAL_PROBLEMS = ("sarcos", "outaouais")
 """The paper's other sets, which not everyone has."""
 
 PASSES_ALLOWED = {"full": 1e6, "quick": 200.0}
 GROWTH_PASSES_ALLOWED = {"full": 100.0, "quick": 200.0}
-"""Gradient blocks never arrive: what ends them, beside the time limit of a full benchmark."""
+"""Kernel passes after which a solver ends; gradient blocks do not converge before."""
 
 COARSE = {"full": 0.5, "quick": 4}
 """Memory budget of gbcd and pcg, in bytes a kernel value: of 10,000 samples too little for K, even as 16-bit codes of
@@ -59,7 +59,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
 
 def _times(make: Rows, size: Size) -> Table:
     rows: list[Row] = []
-    there = [name for name in IF_THERE if size == "full" and name in make.catalogue.names]
+    there = [name for name in OPTIONAL_PROBLEMS if size == "full" and name in make.catalogue.names]
     test = {"n_test": TEST_SAMPLES[size]}
     limited = test | {"max_passes": PASSES_ALLOWED[size]}
     for problem in (*PROBLEMS[size], *there):

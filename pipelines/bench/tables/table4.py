@@ -10,7 +10,7 @@ from pipelines.bench.tables.rows import MAX_SHARE, PASSES, PEAK, RMSE, TIME, Row
 
 REGRESSORS = {"full": 2_000, "quick": 50}
 SAMPLES = {"full": 40_000, "quick": 2_000}
-"""Of simulated problems."""
+"""Training samples of simulated problems."""
 
 LIMITS = {"kin40k": 30_000}
 """Training samples of the paper, where they are fewer than the rest of the file."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.bench.data.problems import Catalogue
+from pipelines.bench.pose_experiment import Study
 from pipelines.bench.runner.cell import Cell, Column, Row, Size, Table
-from pipelines.bench.study import Study
 from pipelines.bench.tables.rows import PASSES, PEAK, TIME
 from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.errors import UsageError
-from pipelines.model.settings import Config, load_config
 from pipelines.progress import Reporter
+from pipelines.settings import Config, load_config
 from pose.humaneva.splits import evaluated_partition
 
 DESCRIBE, KERNEL, MEAN, MPGP, GBCD = (
@@ -52,7 +52,7 @@ METHODS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 PAPERS_OWN: tuple[str, str, dict[str, Any]] = ("Algorithm 2", GBCD, {"solver": "gbcd-paper"})
-"""It takes longer than all else together: one kernel is enough, at the end."""
+"""The paper's own solver. It takes longer than all others together, so it runs last and with one kernel."""
 
 NOTE = (
     "Silhouettes, HistoSC and Gaussian processes as in `configs/paper.toml`; errors are mean joint errors of "

@@ -14,7 +14,7 @@ from pipelines.evaluation.evaluate import METHODS, Evaluation
 from pipelines.evaluation.page.charts import calibration_chart, distribution_chart
 from pipelines.evaluation.page.frames import Picture, pictures
 from pipelines.evaluation.page.tracks import viewer_data
-from pipelines.evaluation.report import LABELS
+from pipelines.evaluation.tables import LABELS
 from pose.files import atomic_path
 
 _GROUPS = {"action": "by action", "camera": "by camera", "subject": "by subject"}
@@ -48,7 +48,7 @@ def save_page(path: Path, evaluation: Evaluation, model_name: str, training: Map
     evaluation : Evaluation
     model_name : str
     training : mapping of str to str
-        Facts about the model, `pipelines.model.summary.model_rows`.
+        Facts about the model, `pipelines.model.facts.model_facts`.
 
     Raises
     ------

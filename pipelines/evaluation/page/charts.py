@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from pipelines.evaluation.evaluate import LEVELS, METHODS, Evaluation
 from pipelines.evaluation.page.svg import drawing, element, path
-
-FloatArray = NDArray[np.float64]
+from pose.types import BoolArray, FloatArray
 
 _WIDTH, _HEIGHT = 380.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 12.0, 10.0, 42.0
+"""Size and margins of a chart, in units of the drawing."""
 _PER_CENT = np.arange(0, 101, 25)
-_POINTS = 60  # of a curve
+"""Ticks of an axis of per cent."""
+_POINTS = 60
+"""Points of a curve."""
 
 
 def calibration_chart(evaluation: Evaluation) -> Markup:
@@ -24,7 +26,7 @@ def calibration_chart(evaluation: Evaluation) -> Markup:
     parts.append(path(place.points(np.array([0.0, 100]), np.array([0.0, 100])), class_="diagonal"))
     stated = np.linspace(0.02, 0.98, 25)
 
-    def held(rows: NDArray[np.bool_] | slice, levels: FloatArray) -> FloatArray:
+    def held(rows: BoolArray | slice, levels: FloatArray) -> FloatArray:
         shares = np.array([evaluation.coverage(float(level), rows) for level in levels])
         return place.points(100 * levels, 100 * shares)
 

@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 
 from pipelines.evaluation.evaluate import Evaluation
 from pipelines.evaluation.page.svg import drawing, element, path
-from pipelines.evaluation.report import front_view
-
-FloatArray = NDArray[np.float64]
+from pipelines.evaluation.picture import front_view
+from pose.types import FloatArray
 
 _N_PICTURES = 6
-_APART = 60  # toolkit frames of one video between two pictures: neighbours look alike
+"""Pictures of the best frames, and as many of the worst."""
+_FRAMES_BETWEEN = 60
+"""Toolkit frames between two pictures of one video, at least; neighbours look alike."""
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 200.0, 8.0
-_SOLE = 80.0  # mm from the ankle to the floor
-_JUMP = 3.0  # times the usual step between edge points: another contour begins
+"""Size and margin of a picture, in units of the drawing."""
+_SOLE = 80.0
+"""Height of the ankle above the floor, mm."""
+_CONTOUR_GAP = 3.0
+"""Step between edge points, in median steps, above which another contour begins."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def _apart(evaluation: Evaluation, order: NDArray[np.intp]) -> list[int]:
         same = [
             other
             for other in taken
-            if abs(samples.frame[other] - samples.frame[row]) < _APART
+            if abs(samples.frame[other] - samples.frame[row]) < _FRAMES_BETWEEN
             and samples.subject[other] == samples.subject[row]
             and samples.action[other] == samples.action[row]
             and samples.trial[other] == samples.trial[row]
@@ -112,6 +116,6 @@ def _onto(pose: FloatArray, box: FloatArray, silhouette: FloatArray) -> tuple[fl
 def _contours(points: FloatArray) -> list[FloatArray]:
     """The lines that edge points run along."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    breaks = np.flatnonzero(steps > _JUMP * max(float(np.median(steps)), 1e-6)) + 1
+    breaks = np.flatnonzero(steps > _CONTOUR_GAP * max(float(np.median(steps)), 1e-6)) + 1
     lines = [part for part in np.split(points, breaks) if len(part) > 1]
     return [np.concatenate([part, part[:1]]) for part in lines] or [points]

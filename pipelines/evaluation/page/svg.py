@@ -1,14 +1,16 @@
-"""Small drawings as SVG, coloured by the page's style sheet."""
+"""Small drawings as SVG, coloured by the page's style sheet.
+
+They are not matplotlib's, whose SVG carries its own colours: here a drawing has classes alone, and so follows the
+reader from light to dark. It is also a fifth as long (2 to 3 kB against 12 to 15 kB a chart). A test holds both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from pose.types import FloatArray
 
 
 def element(tag: str, text: object = "", **attributes: object) -> Markup:

@@ -6,14 +6,14 @@ import base64
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.evaluation.evaluate import Evaluation
+from pose.types import FloatArray
 
-FloatArray = NDArray[np.float64]
-
-_MOST_FRAMES = 4000  # of all tracks together: a megabyte
+_MOST_FRAMES = 4000
+"""Frames of all tracks together that the page holds, about a megabyte."""
 _COLUMNS = ("subject", "action", "trial", "camera")
+"""What tells the videos of an evaluation apart."""
 
 
 def viewer_data(evaluation: Evaluation) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import scipy.linalg
 
 from gbcd.linalg import cholesky as _dense
 from gbcd.linalg.blas import divide_vector
-from gbcd.linalg.cholesky import SMALL, cholesky_in_place, cholesky_solve, inverse_from_cholesky, matmul
+from gbcd.linalg.cholesky import MAX_LAPACK_ORDER, cholesky_in_place, cholesky_solve, inverse_from_cholesky, matmul
 from gbcd.threads import worker_limit
 
 SIZE = 32
@@ -18,7 +18,7 @@ def positive_definite(n, dtype=np.float64, rng=None):
     return (A @ A.T / n + np.eye(n)).astype(dtype)
 
 
-@pytest.mark.parametrize("n", [1, 5, SMALL, SMALL + 1, 1543])
+@pytest.mark.parametrize("n", [1, 5, MAX_LAPACK_ORDER, MAX_LAPACK_ORDER + 1, 1543])
 def test_cholesky_and_inverse(n):
     rng = np.random.default_rng(n)
     A = positive_definite(n)
@@ -46,7 +46,7 @@ def test_blocks_of_any_number_give_the_factor(monkeypatch, n, workers, dtype, ac
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_number_of_threads_makes_no_difference(dtype):
-    A = positive_definite(SMALL + 200, dtype)
+    A = positive_definite(MAX_LAPACK_ORDER + 200, dtype)
     right = np.random.default_rng(0).standard_normal((len(A), 45))
     results = []
     for threads in (1, 2):
@@ -81,7 +81,7 @@ def test_many_right_hand_sides(n, q, dtype, accuracy):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [3, SMALL + 100])
+@pytest.mark.parametrize("n", [3, MAX_LAPACK_ORDER + 100])
 @pytest.mark.parametrize("at", [0, 2, -1])
 def test_an_indefinite_matrix_is_refused(n, at, dtype):
     matrix = np.eye(n, dtype=dtype)

@@ -5,7 +5,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, MaximalViolatingPair, SquaredExponential, solve
 from gbcd.paper.algorithm1 import block_descent
-from gbcd.progress.result import Progress
+from gbcd.progress.limits import Limits
+from gbcd.progress.solve_run import SolveRun
 
 BUDGETS = pytest.mark.parametrize("budget", [0, 1 << 30], ids=["tiles", "kept"])
 
@@ -23,8 +24,8 @@ def test_it_takes_the_steps_of_the_block_loop_over_maximal_violating_pairs(probl
         pairs.append(entry.active)
         return entry.iteration == 20
 
-    progress = Progress(KernelSystem(X, kernel, noise, budget, "float64"), Y, 1e-12, 100, block_loop)
-    alpha, gradient = block_descent(progress, MaximalViolatingPair(), 2, np.random.default_rng(0))
+    run = SolveRun(KernelSystem(X, kernel, noise, budget, "float64"), Y, 1e-12, Limits(100, callback=block_loop))
+    alpha, gradient = block_descent(run, MaximalViolatingPair(), 2, np.random.default_rng(0))
     # One entry of its trace is n / 2 pairs.
     with pytest.warns(ConvergenceWarning, match="the callback stopped it"):
         ours = solve(

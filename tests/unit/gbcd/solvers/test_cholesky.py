@@ -13,9 +13,8 @@ from gbcd.solvers import cholesky as module
 NOTHING = 0
 
 
-@pytest.fixture(autouse=True)
-def _float32_at_any_size(monkeypatch):
-    monkeypatch.setattr(module, "FLOAT32_ROWS", 0)
+FLOAT32_FIRST = module.Cholesky(float64_rows=0)
+"""At any size."""
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def evaluations(X, kernel, noise, precision):
 @pytest.mark.parametrize(("precision", "dtype", "steps"), [("mixed", np.float32, 2), ("float64", np.float64, 1)])
 def test_it_factors_once_in_the_precision_of_the_system(problem, dense, factored, precision, dtype, steps):
     X, Y, kernel, noise = problem(1200, q=3)
-    result = solve(KernelSystem(X, kernel, noise, NOTHING, precision), Y, "cholesky", tol=1e-7)
+    result = solve(KernelSystem(X, kernel, noise, NOTHING, precision), Y, FLOAT32_FIRST, tol=1e-7)
     assert factored == [dtype]
     assert result.converged
     assert len(result.trace) == steps
@@ -56,18 +55,18 @@ def test_it_factors_once_in_the_precision_of_the_system(problem, dense, factored
     np.testing.assert_allclose(result.coef, np.linalg.solve(Kbar, Y), atol=1e-5)
 
 
-def test_a_small_system_is_not_worth_float32(monkeypatch, problem, factored):
-    monkeypatch.setattr(module, "FLOAT32_ROWS", 300)
+def test_a_small_system_is_not_worth_float32(problem, factored):
     for n, dtype in [(300, np.float64), (301, np.float32)]:
         X, Y, kernel, noise = problem(n)
-        assert solve(KernelSystem(X, kernel, noise, NOTHING), Y, "cholesky").converged
+        solver = module.Cholesky(float64_rows=300)
+        assert solve(KernelSystem(X, kernel, noise, NOTHING), Y, solver).converged
         assert factored.pop() == dtype
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_float32_is_no_limit_on_the_size_of_the_outputs(problem, factored, scale):
     X, Y, kernel, noise = problem(300)
-    result = solve(KernelSystem(X, kernel, noise, NOTHING), scale * Y, "cholesky", tol=1e-10 * scale)
+    result = solve(KernelSystem(X, kernel, noise, NOTHING), scale * Y, FLOAT32_FIRST, tol=1e-10 * scale)
     assert result.converged
     assert factored == [np.float32]
 
@@ -76,7 +75,7 @@ def test_where_float32_rounding_makes_kbar_indefinite_float64_takes_over(factore
     X = np.random.default_rng(0).standard_normal((2000, 2))
     system = KernelSystem(X, SquaredExponential(1e-4), 1.1e-5, NOTHING)
     assert system.dtype == np.float32
-    result = solve(system, X[:, 0], "cholesky")
+    result = solve(system, X[:, 0], FLOAT32_FIRST)
     assert factored == [np.float32, np.float64]
     assert result.converged
 
@@ -96,11 +95,11 @@ def test_without_room_for_float64_what_float32_reached_stands(monkeypatch, probl
     X, Y, kernel, noise = problem(100)
     monkeypatch.setattr(module, "CholeskyFactor", Blunt)
     with pytest.warns(ConvergenceWarning, match="cholesky: the gradient's infinity norm is"):
-        result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, "cholesky")
+        result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, FLOAT32_FIRST)
     assert np.isfinite(result.coef).all()
     assert result.gradient_norm <= np.abs(Y).max()
     with pytest.raises(MemoryError, match="no room for this"):
-        solve(KernelSystem(X, kernel, noise, NOTHING, "float64"), Y, "cholesky")
+        solve(KernelSystem(X, kernel, noise, NOTHING, "float64"), Y, FLOAT32_FIRST)
 
 
 def test_a_stall_in_float32_goes_on_in_float64(monkeypatch, problem):
@@ -114,7 +113,7 @@ def test_a_stall_in_float32_goes_on_in_float64(monkeypatch, problem):
 
     X, Y, kernel, noise = problem(200)
     monkeypatch.setattr(module, "CholeskyFactor", Coarse)
-    result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, "cholesky", tol=1e-9)
+    result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, FLOAT32_FIRST, tol=1e-9)
     assert result.converged
     assert len(result.trace) == 2
 
@@ -124,7 +123,7 @@ def test_duplicated_rows_and_hardly_any_noise(factored, precision):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 3)), rng.standard_normal(400)
     system = KernelSystem(np.r_[X, X], SquaredExponential(0.5), 1e-8, NOTHING, precision)
-    result = solve(system, np.r_[y, y], "cholesky", tol=1e-6)
+    result = solve(system, np.r_[y, y], FLOAT32_FIRST, tol=1e-6)
     assert set(factored) == {np.dtype(np.float64)}  # float32 rounds by more than this noise
     assert result.converged
 
@@ -132,7 +131,7 @@ def test_duplicated_rows_and_hardly_any_noise(factored, precision):
 def test_steps_end_at_the_rounding_of_float64(problem):
     X, Y, kernel, _ = problem(300)
     with pytest.warns(ConvergenceWarning, match="above the tolerance"):
-        result = solve(KernelSystem(X, kernel, 1e-9, NOTHING), Y, "cholesky", tol=1e-30)
+        result = solve(KernelSystem(X, kernel, 1e-9, NOTHING), Y, FLOAT32_FIRST, tol=1e-30)
     assert len(result.trace) < 10
     assert result.gradient_norm == min(entry.gradient_norm for entry in result.trace)
 
@@ -140,7 +139,9 @@ def test_steps_end_at_the_rounding_of_float64(problem):
 def test_the_callback_stops_the_refinement(problem):
     X, Y, kernel, noise = problem(300)
     with pytest.warns(ConvergenceWarning, match="the callback stopped it"):
-        result = solve(KernelSystem(X, kernel, noise, NOTHING), Y, "cholesky", tol=1e-10, callback=lambda entry: True)
+        result = solve(
+            KernelSystem(X, kernel, noise, NOTHING), Y, FLOAT32_FIRST, tol=1e-10, callback=lambda entry: True
+        )
     assert len(result.trace) == 1
 
 
@@ -160,7 +161,7 @@ def test_a_factor_beyond_memory_is_refused_before_it_is_made(monkeypatch, proble
     monkeypatch.setattr(module, "available_memory", lambda: 100 * 1024)
     system = KernelSystem(X, kernel, noise, NOTHING)
     with pytest.raises(MemoryError, match=r"200 rows needs 0\.0 GiB, 0\.0 GiB are available: use the solver 'gbcd'"):
-        solve(system, Y, "cholesky")
+        solve(system, Y, FLOAT32_FIRST)
     assert system.kernel_evaluations == 0
 
 

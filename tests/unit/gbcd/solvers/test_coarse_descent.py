@@ -1,7 +1,8 @@
-"""`gbcd.solvers.coarse_descent` and `gbcd.solvers.conjugate_steps`: the default solver and its full-vector steps."""
+"""The default solver, and its full-vector steps."""
 
 import importlib.util
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
-from gbcd.progress.result import Progress
+from gbcd.progress.result import Solution
 from gbcd.solvers.cholesky import NotPositiveDefiniteError
-from gbcd.solvers.conjugate_steps import Directions, conjugate_descent, orthonormalising
-from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.coarse_descent import CoarseDescent
+from gbcd.solvers.column_factor import ColumnFactor
+from gbcd.solvers.cost_model import ByPrecision, CostModel
 from gbcd.threads import worker_limit
 
 MB = 1 << 20
@@ -25,20 +27,24 @@ def exact_gradient(X, Y, kernel, noise, coef):
     return KernelSystem(X, kernel, noise).dense() @ coef - Y
 
 
-@pytest.fixture
-def full_vector(monkeypatch):
-    """No forecast prefers blocks."""
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: np.inf)
+NO_BLOCKS = CostModel(block_passes=np.inf)
+FULL_VECTOR = CoarseDescent(random_state=0, cost_model=NO_BLOCKS)
+"""No forecast prefers blocks."""
+
+CODES_AT_NO_COST = replace(
+    NO_BLOCKS, coded_extra_steps=0.0, restart_evaluations_per_value=0.0, min_saving=0.0, saving_per_gib=0.0
+)
+IMPATIENT = replace(NO_BLOCKS, max_steps_over_forecast=0.0, min_steps=2.0)
+"""Full-vector steps give way to blocks after two."""
+
+NO_FACTOR = ByPrecision(np.inf, np.inf)
 
 
 @pytest.fixture
 def coded(monkeypatch):
-    """K is kept as codes, however coarse they are beside the noise."""
+    """K may be kept as codes, however coarse they are beside the noise."""
     monkeypatch.setattr("gbcd.system.precision.MAX_CODE_ROUNDING", np.inf)
-    monkeypatch.setattr("gbcd.solvers.cost_model.CODED_STEPS", 0.0)
-    monkeypatch.setattr("gbcd.solvers.cost_model.RESTART", 0.0)
-    monkeypatch.setattr("gbcd.solvers.cost_model.MIN_SAVING", 0.0)
-    monkeypatch.setattr("gbcd.solvers.cost_model.SAVING", 0.0)
+    return CoarseDescent(random_state=0, cost_model=CODES_AT_NO_COST)
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 700])
@@ -65,13 +71,14 @@ def test_the_solution_is_the_direct_one(problem, dense, n, q, noise, mb, precisi
 @pytest.mark.parametrize("mb", [0, 1, 6, 9, 30, 200])
 @pytest.mark.parametrize("noise", [1e-1, 1e-3])
 @pytest.mark.parametrize("q", [1, 3])
-def test_the_memory_decides_the_way_and_not_the_answer(problem, full_vector, mb, noise, q):
+def test_the_memory_decides_the_way_and_not_the_answer(problem, mb, noise, q):
     X, Y, kernel, _ = problem(1500, q=q)
     system = KernelSystem(X, kernel, noise, mb * MB)
-    result = solve(system, Y, random_state=0)
+    result = solve(system, Y, FULL_VECTOR)
     assert result.converged
     assert np.abs(exact_gradient(X, Y, kernel, noise, result.coef)).max() <= 1e-4
-    assert "full-vector steps after a coarse block of" in result.choice
+    assert result.choice.name == "full-vector steps"
+    assert result.choice.rank > 0
     # Evaluated values: the more the less memory.
     assert result.kernel_passes <= (4 if mb >= 30 else 20)
 
@@ -79,19 +86,24 @@ def test_the_memory_decides_the_way_and_not_the_answer(problem, full_vector, mb,
 def test_a_block_size_means_blocks(problem):
     X, Y, kernel, noise = problem(300)
     result = solve(KernelSystem(X, kernel, noise, 0), Y, block_size=70, random_state=0)
-    assert result.choice == "greedy blocks of 70"
+    assert str(result.choice) == "greedy blocks of 70"
+    assert result.choice.reason == "a block size was given"
     assert all(len(entry.active) == 70 for entry in result.trace)
 
 
-def test_the_cheaper_forecast_is_taken(problem, monkeypatch):
+def test_the_cheaper_forecast_is_taken(problem):
     X, Y, kernel, noise = problem(600)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: 0.0)
-    blocks = solve(KernelSystem(X, kernel, noise, 0), Y, random_state=0)
-    assert blocks.choice == "greedy blocks of 500"
+    no_time = CoarseDescent(random_state=0, cost_model=CostModel(block_passes=0.0))
+    blocks = solve(KernelSystem(X, kernel, noise, 0), Y, no_time)
+    assert blocks.choice.name == "greedy blocks"
+    assert blocks.choice.seconds == 0
+    assert str(blocks.choice) == "greedy blocks of 500"
     assert all(len(entry.active) == 500 for entry in blocks.trace)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: np.inf)
-    steps = solve(KernelSystem(X, kernel, noise, 0), Y, random_state=0)
-    assert steps.choice.startswith("about ")
+    steps = solve(KernelSystem(X, kernel, noise, 0), Y, FULL_VECTOR)
+    assert steps.choice.name == "full-vector steps"
+    assert 0 < steps.choice.seconds < np.inf
+    count, rank = round(steps.choice.n_steps), steps.choice.rank
+    assert str(steps.choice) == f"about {count} full-vector steps after a coarse block of {rank:,}"
     assert all(entry.active is None for entry in steps.trace)
     assert blocks.converged
     assert steps.converged
@@ -99,13 +111,12 @@ def test_the_cheaper_forecast_is_taken(problem, monkeypatch):
 
 @pytest.mark.parametrize("noise", [1e-2, 1e-4])
 @pytest.mark.parametrize("mb", [0, 200])
-def test_steps_that_take_too_long_give_way_to_blocks(problem, full_vector, monkeypatch, noise, mb):
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.PATIENCE", 0.0)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.MIN_PATIENCE", 2.0)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.cholesky_seconds", lambda system: np.inf)
+def test_steps_that_take_too_long_give_way_to_blocks(problem, noise, mb):
     X, Y, kernel, _ = problem(700, q=3)
-    result = solve(KernelSystem(X, kernel, noise, mb * MB), Y, random_state=0)
-    assert result.choice.endswith(", then greedy blocks of 500")
+    solver = CoarseDescent(random_state=0, cost_model=replace(IMPATIENT, factor_seconds_per_row_cubed=NO_FACTOR))
+    result = solve(KernelSystem(X, kernel, noise, mb * MB), Y, solver)
+    assert result.choice.steps_gave_way
+    assert str(result.choice).endswith(", then greedy blocks of 500")
     assert [entry.active is None for entry in result.trace[:3]] == [True, True, False]
     assert result.converged
     assert np.abs(exact_gradient(X, Y, kernel, noise, result.coef)).max() <= 1e-4
@@ -116,9 +127,9 @@ def test_steps_that_take_too_long_give_way_to_blocks(problem, full_vector, monke
 # In mixed precision the running value drifts, and is put right with the gradient.
 @pytest.mark.parametrize(("precision", "mb", "drift"), [("mixed", 0, 2e-4), ("float64", 200, 1e-9)])
 @pytest.mark.parametrize("q", [1, 4])
-def test_the_objective_falls_with_every_step(problem, full_vector, precision, mb, drift, q):
+def test_the_objective_falls_with_every_step(problem, precision, mb, drift, q):
     X, Y, kernel, _ = problem(700, q=q)
-    result = solve(KernelSystem(X, kernel, 1e-3, mb * MB, precision), Y, random_state=0)
+    result = solve(KernelSystem(X, kernel, 1e-3, mb * MB, precision), Y, FULL_VECTOR)
     objectives = np.array([0.0] + [entry.objective for entry in result.trace])
     assert (np.diff(objectives) <= drift * np.abs(objectives[-1])).all()
     assert result.objective == pytest.approx(objectives[-1], rel=1e-5)
@@ -138,7 +149,7 @@ def test_a_seed_gives_the_same_coefficients_whatever_the_workers(problem, noise,
 
 
 @pytest.mark.parametrize("noise", [1e-1, 1e-3])
-def test_codes_that_are_too_coarse_are_given_up(problem, full_vector, coded, monkeypatch, noise):
+def test_codes_that_are_too_coarse_are_given_up(problem, coded, monkeypatch, noise):
     # Pretend that codes are far finer than they are: the running gradient is wrong, and only the exact one tells.
     n = 1500
     raised = []
@@ -153,7 +164,7 @@ def test_codes_that_are_too_coarse_are_given_up(problem, full_vector, coded, mon
     monkeypatch.setattr("gbcd.system.coded_array.encode", coarse_encode)
     X, Y, kernel, _ = problem(n, q=2)
     system = KernelSystem(X, kernel, noise, 30 * MB)
-    result = solve(system, Y, random_state=0)
+    result = solve(system, Y, coded)
     assert raised[:1] == [True]
     assert not system.precision.allows_codes
     assert result.converged
@@ -168,27 +179,27 @@ def coarse_encode(values, codes, lows, steps):
 
 
 @pytest.mark.parametrize("noise", [1e-2, 1e-3])
-def test_codes_coarser_than_is_allowed_still_arrive(problem, full_vector, coded, noise):
+def test_codes_coarser_than_is_allowed_still_arrive(problem, coded, noise):
     X, Y, kernel, _ = problem(1500, q=2)
     system = KernelSystem(X, kernel, noise, 30 * MB)
-    result = solve(system, Y, random_state=0, max_passes=1000)
+    result = solve(system, Y, coded, max_passes=1000)
     assert result.converged
     assert np.abs(exact_gradient(X, Y, kernel, noise, result.coef)).max() <= 1e-4
 
 
-def test_max_passes_is_obeyed(problem, full_vector):
+def test_max_passes_is_obeyed(problem):
     X, Y, kernel, _ = problem(700)
     system = KernelSystem(X, kernel, 1e-3, 0)
     with pytest.warns(ConvergenceWarning, match="gbcd: the gradient's infinity norm is"):
-        result = solve(system, Y, tol=1e-9, max_passes=3, random_state=0)
+        result = solve(system, Y, FULL_VECTOR, tol=1e-9, max_passes=3)
     # A step and the exact gradient come after the limit at most, the coarse block before.
     assert result.n_iter <= 3
     assert result.kernel_passes <= 3 + 2
-    assert "then greedy blocks" not in result.choice
+    assert not result.choice.steps_gave_way
     assert np.abs(result.gradient).max() == result.gradient_norm
 
 
-def test_the_callback_stops_full_vector_steps(problem, full_vector):
+def test_the_callback_stops_full_vector_steps(problem):
     X, Y, kernel, _ = problem(700)
     seen = []
 
@@ -197,13 +208,13 @@ def test_the_callback_stops_full_vector_steps(problem, full_vector):
         return len(seen) == 2
 
     with pytest.warns(ConvergenceWarning, match="the callback stopped it"):
-        result = solve(KernelSystem(X, kernel, 1e-3, 0), Y, tol=1e-9, random_state=0, callback=stop)
+        result = solve(KernelSystem(X, kernel, 1e-3, 0), Y, FULL_VECTOR, tol=1e-9, callback=stop)
     assert result.n_iter == 2
     assert result.trace == seen
     np.testing.assert_array_equal(seen[1].coef, result.coef)
 
 
-def test_time_that_runs_out_stops_full_vector_steps(problem, full_vector, monkeypatch):
+def test_time_that_runs_out_stops_full_vector_steps(problem, monkeypatch):
     X, Y, kernel, _ = problem(700)
     now = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
@@ -213,95 +224,15 @@ def test_time_that_runs_out_stops_full_vector_steps(problem, full_vector, monkey
 
     system = KernelSystem(X, kernel, 1e-3, 0)
     with pytest.warns(ConvergenceWarning, match="the time of 2 s ran out"):
-        result = solve(system, Y, tol=1e-9, random_state=0, callback=tick, max_time=2.0)
+        result = solve(system, Y, FULL_VECTOR, tol=1e-9, callback=tick, max_time=2.0)
     assert result.n_iter == 2
 
 
-def test_a_tolerance_beneath_rounding_ends(problem, full_vector):
+def test_a_tolerance_beneath_rounding_ends(problem):
     X, Y, kernel, noise = problem(300, q=2)
     with pytest.warns(ConvergenceWarning):
-        result = solve(KernelSystem(X, kernel, noise, 0), Y, tol=1e-30, random_state=0, max_passes=1e4)
+        result = solve(KernelSystem(X, kernel, noise, 0), Y, FULL_VECTOR, tol=1e-30, max_passes=1e4)
     assert result.gradient_norm <= 1e-12
-
-
-def symmetric(size, seed=0):
-    A = np.random.default_rng(seed).standard_normal((size, size + 3))
-    return A @ A.T
-
-
-@pytest.mark.parametrize("size", [1, 2, 45])
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_a_basis_makes_the_curvature_one(size, scale):
-    C = scale * symmetric(size)
-    T = orthonormalising(C)
-    assert T.shape == (size, size)
-    np.testing.assert_allclose(T.T @ C @ T, np.eye(size), atol=1e-9)
-
-
-def test_directions_without_curvature_of_their_own_are_left_out():
-    C = symmetric(3)
-    # An output that has arrived, one that is another's copy, one whose curvature is rounding below zero.
-    W = np.array([[1.0, 0, 0, 0, 1, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]])
-    T = orthonormalising(W.T @ C @ W - 1e-20 * np.diag([0, 0, 0, 0, 0, 1]))
-    used = T.any(axis=0)
-    assert used.sum() == 3
-    np.testing.assert_allclose(T.T @ W.T @ C @ W @ T, np.diag(used.astype(float)), atol=1e-9)
-    assert not T[3].any()
-    assert not T[5].any()
-    for nothing in (np.zeros((2, 2)), np.full((1, 1), -1.0)):
-        np.testing.assert_array_equal(orthonormalising(nothing), np.zeros_like(nothing))
-
-
-def test_directions_are_conjugate_and_minimise():
-    n = 30
-    K, rng = symmetric(n), np.random.default_rng(1)
-    directions = Directions(2, 3)
-    Y = rng.standard_normal((n, 3))
-    alpha, G = np.zeros((n, 3)), -Y
-    kept = []
-    for _ in range(3):
-        step = rng.standard_normal((n, 3))
-        directions.conjugate(step)
-        alpha += directions.add(step, K @ step, G)
-        kept.append(step)
-    np.testing.assert_allclose(G, K @ alpha - Y, atol=1e-4)
-    # The oldest is dropped.
-    D = np.concatenate(kept[1:], axis=1)
-    np.testing.assert_allclose(D.T @ K @ D, np.eye(6), atol=1e-5)
-    free = rng.standard_normal((n, 3))
-    directions.conjugate(free)
-    assert np.abs(D.T @ K @ free).max() <= 1e-4 * np.abs(K @ free).max()
-    # From another start, to the minimum along what is kept, and not out of its span.
-    alpha, G = np.zeros((n, 3)), -Y
-    directions.minimise(alpha, G)
-    np.testing.assert_allclose(G, K @ alpha - Y, atol=1e-4)
-    assert np.abs(D.T @ G).max() <= 1e-4
-    assert np.linalg.matrix_rank(np.c_[D, alpha], tol=1e-5) == 6
-
-
-@pytest.mark.parametrize("window", [1, 20])
-@pytest.mark.parametrize("rank", [0, 64])
-def test_steps_end_at_the_minimum(problem, dense, window, rank):
-    X, Y, kernel, noise = problem(400, q=2)
-    system = KernelSystem(X, kernel, noise, 200 * MB)
-    factor = ColumnFactor(system, np.random.default_rng(0))
-    while factor.rank < rank:
-        assert factor.grow(64)
-    progress = Progress(system, Y, 1e-6, 1e4, None)
-    alpha, G = conjugate_descent(progress, Preconditioner(factor, noise), window)
-    result = progress.finish(alpha, G, "steps")
-    assert result.converged
-    direct = np.linalg.solve(dense(X, kernel, noise), Y)
-    np.testing.assert_allclose(result.coef, direct, atol=1e-4)
-
-
-def test_as_many_steps_as_allowed_are_made(problem):
-    X, Y, kernel, noise = problem(400)
-    system = KernelSystem(X, kernel, noise, 0)
-    progress = Progress(system, Y, 1e-12, 1e4, None)
-    alpha, G = conjugate_descent(progress, Preconditioner(ColumnFactor(system, np.random.default_rng(0)), noise), 5, 4)
-    assert len(progress.trace) == 4
-    np.testing.assert_allclose(G, system.residual(alpha, progress.Y), atol=1e-12)
 
 
 @pytest.mark.shared
@@ -336,60 +267,61 @@ def test_passes_on_reference_problems(shared, name, n, mb, passes):
 
 @pytest.mark.parametrize("steps_first", [False, True])
 @pytest.mark.parametrize("mb", [0, 200])
-def test_blocks_give_way_to_a_factor_that_fits(problem, dense, monkeypatch, steps_first, mb):
+def test_blocks_give_way_to_a_factor_that_fits(problem, dense, steps_first, mb):
     X, Y, kernel, _ = problem(700, q=2)
     noise = 1e-3 if steps_first else 1e-8
-    if steps_first:
-        monkeypatch.setattr("gbcd.solvers.coarse_descent.PATIENCE", 0.0)
-        monkeypatch.setattr("gbcd.solvers.coarse_descent.MIN_PATIENCE", 2.0)
-        monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: 1e9)
     system = KernelSystem(X, kernel, noise, mb * MB)
-    result = solve(system, Y, random_state=0)
+    result = solve(system, Y, CoarseDescent(random_state=0, cost_model=IMPATIENT if steps_first else CostModel()))
     assert result.converged
     assert np.abs(dense(X, kernel, noise) @ result.coef - Y).max() <= 1.1e-4
+    assert result.choice.steps_gave_way == steps_first
+    assert result.choice.factor == ("instead of blocks" if mb else "")
     if mb:
-        assert result.choice.endswith("greedy blocks of 500: replaced by cholesky, whose factor fits the memory budget")
+        ending = "greedy blocks of 500: replaced by cholesky, whose factor fits the memory budget"
+        assert str(result.choice).endswith(ending)
         assert result.kernel_passes <= 6
         assert all(entry.active is None for entry in result.trace)
     else:
-        assert result.choice.endswith("greedy blocks of 500")
+        assert str(result.choice).endswith("greedy blocks of 500")
     given = solve(KernelSystem(X, kernel, noise, mb * MB), Y, block_size=650, random_state=0)
-    assert given.choice == "greedy blocks of 650"
+    assert str(given.choice) == "greedy blocks of 650"
 
 
-def test_a_factor_that_is_no_use_leaves_the_blocks(problem, monkeypatch):
+class Direct:
+    """A direct solver that comes to what it is told."""
+
+    def __init__(self, outcome):
+        self._outcome = outcome
+
+    def first_dtype(self, system):
+        return np.dtype(np.float64)
+
+    def solve(self, run):
+        return self._outcome(run.problem.Y)
+
+
+def test_a_factor_that_is_no_use_leaves_the_blocks(problem):
     X, Y, kernel, noise = problem(300)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.block_seconds", lambda system, q: 1e-9)
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.cholesky_seconds", lambda system: 1e-10)
+    # Blocks are forecast to be quick, and a factor to be quicker still.
+    model = CostModel(
+        block_passes=1e-9, factor_seconds_per_row_cubed=ByPrecision(0.0, 0.0), factor_evaluations_per_value=0.0
+    )
 
-    def indefinite(progress):
+    def indefinite(Y):
         raise NotPositiveDefiniteError("Kbar is not positive definite")
 
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.cholesky", indefinite)
-    result = solve(KernelSystem(X, kernel, noise), Y, random_state=0)
+    def short(Y):
+        return Solution(0 * Y, -Y)
+
+    result = solve(KernelSystem(X, kernel, noise), Y, CoarseDescent(None, 0, model, Direct(indefinite)))
     assert result.converged
-    assert result.choice == "greedy blocks of 300"
+    assert result.choice.factor == ""
+    assert str(result.choice) == "greedy blocks of 300"
     # One that stops short is the blocks' start.
-    monkeypatch.setattr("gbcd.solvers.coarse_descent.cholesky", lambda progress: (0 * progress.Y, -progress.Y))
-    result = solve(KernelSystem(X, kernel, noise), Y, random_state=0)
+    result = solve(KernelSystem(X, kernel, noise), Y, CoarseDescent(None, 0, model, Direct(short)))
     assert result.converged
-    assert result.choice == "greedy blocks of 300, after cholesky"
-
-
-def test_a_solve_that_stops_short_says_what_else_there_is(problem, monkeypatch):
-    X, Y, kernel, _ = problem(700)
-
-    def message(noise, **options):
-        with pytest.warns(ConvergenceWarning) as warned:
-            solve(KernelSystem(X, kernel, noise, 0), Y, block_size=20, random_state=0, **options)
-        return str(warned[0].message)
-
-    advice = "try solver='cholesky', whose factor takes 3.9 MB, or a larger "
-    assert f"{advice}noise, max_passes or tolerance" in message(1e-8, max_passes=2)
-    assert f"ran out; the noise 1e-08 makes it hard: {advice}one" in message(1e-8, max_time=1e-9)
-    assert "cholesky" not in message(0.1, max_time=1e-9)
-    monkeypatch.setattr("gbcd.progress.result.available_memory", lambda: 3_000_000)
-    assert "(try a larger noise, max_passes or tolerance)" in message(1e-8, max_passes=2)
+    assert result.choice.factor == "before blocks"
+    assert str(result.choice) == "greedy blocks of 300, after cholesky"
 
 
 def test_a_very_smooth_kernel_is_left_to_float64(problem, dense):
@@ -413,3 +345,12 @@ def test_a_very_smooth_kernel_is_left_to_float64(problem, dense):
     while rough.grow(256):
         pass
     assert not rough.needs_float64
+
+
+def test_float64_steps_need_no_gradient_afresh(problem, dense, monkeypatch, agrees):
+    X, Y, kernel, noise = problem(1500, q=2)
+    monkeypatch.setattr(KernelSystem, "residual", lambda *_: pytest.fail("evaluated again"))
+    result = solve(KernelSystem(X, kernel, noise, 12 * MB, "float64"), Y, random_state=0)
+    assert result.choice.name == "full-vector steps"
+    assert result.converged
+    assert agrees(result, dense(X, kernel, noise), noise, Y)

@@ -3,7 +3,8 @@ import pytest
 import scipy.linalg
 
 from gbcd import KernelSystem, SquaredExponential
-from gbcd.solvers.preconditioner import ColumnFactor, Preconditioner
+from gbcd.solvers.column_factor import ColumnFactor
+from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import worker_limit
 
 ROOM = 1 << 28

@@ -1,9 +1,12 @@
 """What the cells measure, against NumPy on small systems."""
 
+import importlib
+import json
 import sys
 
 import numpy as np
 import pytest
+from places import REPOSITORY
 
 from pipelines.bench import approximations, tasks
 from pipelines.bench.data.problems import Catalogue, draw
@@ -117,3 +120,10 @@ def test_coefficients_that_are_not_finite_are_an_error(specified):
 def test_measures_of_difference():
     assert tasks.relative_rmse(np.array([1.1, 2.0]), np.array([1.0, 2.0])) == pytest.approx(np.sqrt(0.01 / 5))
     assert tasks.largest_difference(np.array([[1.0, -3.0]]), np.array([[1.5, -1.0]])) == 2.0
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "docs/benchmarks").glob("*.json")), ids=lambda path: path.stem)
+def test_the_tasks_that_stored_results_name_are_there(path):
+    for task in {cell["task"] for cell in json.loads(path.read_text()).get("cells", [])}:
+        module, _, function = task.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))

@@ -10,7 +10,7 @@ import ezc3d
 import numpy as np
 import pytest
 
-from pipelines.data.check import check_data
+from pipelines.data.check import check_tree
 from pipelines.data.check_result import Selection
 from pipelines.data.picture_check import LARGEST_SHIFT, JointDistances, best_shift, choose_frames
 from pipelines.progress import Silent
@@ -43,7 +43,7 @@ def delay(tree, cameras, by):
 
 
 def test_a_good_tree_has_no_fault_and_its_joints_lie_on_the_person(whole, tmp_path):
-    check = check_data(whole, Silent(), out=tmp_path / "overlays")
+    check = check_tree(whole, Silent(), out=tmp_path / "overlays")
     assert check.faults == []
     assert check.suggested_shift == 0
     (sync,) = check.syncs
@@ -59,7 +59,7 @@ def test_a_good_tree_has_no_fault_and_its_joints_lie_on_the_person(whole, tmp_pa
 
 @pytest.mark.parametrize("by", [-4, 3])
 def test_a_wrong_video_shift_is_measured(whole, by):
-    check = check_data(whole, Silent(), video_frame_shift=by)
+    check = check_tree(whole, Silent(), video_frame_shift=by)
     assert abs(check.syncs[0].shift + by) <= 1
     assert abs(check.suggested_shift) <= 1
     # Of all cameras alike: none is accused. A later shift also asks for pictures beyond the videos' ends.
@@ -69,7 +69,7 @@ def test_a_wrong_video_shift_is_measured(whole, by):
 
 def test_one_camera_that_is_late_is_named(tree):
     delay(tree, ["C2"], 6)
-    faults = check_data(tree, Silent()).faults
+    faults = check_tree(tree, Silent()).faults
     late = [re.search(r"Walking_1_\(C2\)\.ofs: the pictures of C2 are (\d+) frames early against", f) for f in faults]
     assert [abs(int(match[1]) - 6) <= 1 for match in late if match] == [True]
 
@@ -78,7 +78,7 @@ def test_one_camera_that_is_late_is_named(tree):
 def test_a_clock_that_is_out_by_more_than_is_tried(tree, by):
     """No shift is recommended then: it would mend nothing."""
     delay(tree, ["C1", "C2", "C3"], by)
-    check = check_data(tree, Silent(), selection=Selection(cameras=["C1", "C3"]))
+    check = check_tree(tree, Silent(), selection=Selection(cameras=["C1", "C3"]))
     assert check.suggested_shift in (None, 0)
     faults = [fault for fault in check.faults if "but the partitions need" not in fault]
     assert re.search(
@@ -97,7 +97,7 @@ def test_motion_capture_that_stands_still_is_noted(tree):
     points[:, :, 50:53] = points[:, :, 49:50]  # frames 51 to 53, from 1, are frame 50
     out["data"]["points"] = points
     out.write(str(path))
-    notes = check_data(tree, Silent(), selection=Selection(cameras=["C1"])).notes
+    notes = check_tree(tree, Silent(), selection=Selection(cameras=["C1"])).notes
     assert f"{path}: 3 of {points.shape[2]} mocap frames repeat the one before, first 51" in notes
 
 
@@ -107,11 +107,11 @@ def test_the_published_table_serves_on_a_copy_of_the_release(tree):
     for camera, image in (("C1", 82), ("C2", 81), ("C3", 82), *((f"BW{k}", 82) for k in (1, 2, 3, 4))):
         write_ofs(tree / OFS.format(camera), StreamOffset(image, 1, 2))
     selection = Selection(cameras=["C1"])
-    sync = check_data(tree, Silent(), selection=selection)
+    sync = check_tree(tree, Silent(), selection=selection)
     assert sync.syncs[0].published == {"C1": 82, "C2": 81, "C3": 82}
     assert not any("as published" in fault for fault in sync.faults)
     write_ofs(tree / OFS.format("C3"), StreamOffset(90, 1, 2))
-    faults = check_data(tree, Silent(), selection=selection).faults
+    faults = check_tree(tree, Silent(), selection=selection).faults
     assert any("first video frames C3 90 instead of 82 as published; have the .ofs files" in fault for fault in faults)
 
 
@@ -119,7 +119,7 @@ def test_a_difference_of_one_frame_may_come_of_missing_offsets(tree):
     (tree / "partitions.json").unlink()
     for camera, image in (("C1", 82), ("C2", 82), ("C3", 82)):
         write_ofs(tree / OFS.format(camera), StreamOffset(image, 1, 2))
-    check = check_data(tree, Silent(), selection=Selection(cameras=["C1"]))
+    check = check_tree(tree, Silent(), selection=Selection(cameras=["C1"]))
     assert not any("instead of" in fault for fault in check.faults)
     assert any("C2 82 instead of 81, which may come of the .ofs files that are missing: BW1" in n for n in check.notes)
 
@@ -133,7 +133,7 @@ def test_a_truncated_video_is_counted_by_decoding(tree):
             packet.stream = stream
             target.mux(packet)
     short.replace(path)
-    check = check_data(tree, Silent(), selection=Selection(cameras=["C1"]))
+    check = check_tree(tree, Silent(), selection=Selection(cameras=["C1"]))
     (row,) = check.videos
     assert (row.decoded, row.announced) == (80, 80)
     assert check.faults == [
@@ -146,14 +146,14 @@ def test_a_camera_with_an_inverted_pose_is_named(tree):
     values = path.read_text().split()
     values[19:22] = [str(-float(value)) for value in values[19:22]]
     path.write_text("\n".join(values))
-    faults = check_data(tree, Silent(), selection=Selection(cameras=["C1"])).faults
+    faults = check_tree(tree, Silent(), selection=Selection(cameras=["C1"])).faults
     assert any("C1.cal: the camera stands at" in fault or "looks away from the middle" in fault for fault in faults)
 
 
 def test_what_cannot_be_read_is_listed_and_the_rest_checked(tree, tmp_path):
     (tree / "S1/Calibration_Data/C1.cal").write_text("1 2 3")
     (tree / "S1/Image_Data/Walking_1_(C2).avi").write_bytes(b"")
-    check = check_data(tree, Silent(), out=tmp_path / "out")
+    check = check_tree(tree, Silent(), out=tmp_path / "out")
     assert [fault.split(": ", 1)[1] for fault in check.faults] == [
         "holds 3 numbers, expected 22 (fx fy cx cy skew, k1 k2 p1 p2 k3, 9 of R, 3 of t)",
         "cannot be opened as a video (Invalid data found when processing input)",
@@ -163,15 +163,15 @@ def test_what_cannot_be_read_is_listed_and_the_rest_checked(tree, tmp_path):
 
 
 def test_chosen_frames_are_drawn(whole, tmp_path):
-    check = check_data(whole, Silent(), out=tmp_path, selection=Selection(cameras=["C2"], frames=[30, 50]))
+    check = check_tree(whole, Silent(), out=tmp_path, selection=Selection(cameras=["C2"], frames=[30, 50]))
     assert cv2.imread(str(check.overlays[0])).shape == (342, 2 * 320, 3)
 
 
 def test_unknown_names_are_refused(whole):
     with pytest.raises(DataError, match=r"no video by BW1 \(there are C1, C2, C3\)"):
-        check_data(whole, Silent(), selection=Selection(cameras=["BW1"]))
+        check_tree(whole, Silent(), selection=Selection(cameras=["BW1"]))
     with pytest.raises(DataError, match="holds no subject S9"):
-        check_data(whole, Silent(), selection=Selection(subjects=["S9"]))
+        check_tree(whole, Silent(), selection=Selection(subjects=["S9"]))
 
 
 def scores(valley, depth):

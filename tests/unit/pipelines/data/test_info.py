@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.data.check import check_data
-from pipelines.data.info import describe_data, missing_parts, totals
+from pipelines.data.check import check_tree
+from pipelines.data.info import missing_parts, survey, totals
 from pipelines.progress import Silent
 from pose.humaneva import HumanEva
 from pose.humaneva.partition_counts import PartitionCount
@@ -27,7 +27,7 @@ def tree(whole, tmp_path):
 
 
 def test_a_whole_tree(whole):
-    info = describe_data(whole, Silent())
+    info = survey(whole, Silent())
     assert (info.missing, info.faults) == ([], [])
     assert [row.camera for row in info.frames] == ["C1", "C2", "C3"]
     labels = HumanEva(whole).trials[0].labels(HumanEva(whole).trials[0].numbers())
@@ -38,7 +38,7 @@ def test_a_whole_tree(whole):
 
 
 def test_counts_of_the_schemes_follow_from_the_valid_frames(whole):
-    info = describe_data(whole, Silent())
+    info = survey(whole, Silent())
     n_valid = info.frames[0].used
     sums = {scheme: {t.partition: t for t in totals(rows)} for scheme, rows in info.counts.items()}
     assert sum(t.valid for t in sums["official"].values()) == n_valid
@@ -54,7 +54,7 @@ def test_missing_files_are_listed_and_leave_no_frame(tree):
     (tree / "S1/Sync_Data/Walking_1_(C2).ofs").unlink()
     (tree / "S1/Calibration_Data/C3.cal").unlink()
     (tree / "Background/Background_1_(C1).avi").unlink()
-    info = describe_data(tree, Silent())
+    info = survey(tree, Silent())
     assert info.missing == [
         "S1: Calibration_Data/C3.cal",
         "S1 Walking 1: no .ofs of C2",
@@ -71,7 +71,7 @@ def test_every_faulty_file_of_a_trial_is_listed(tree):
     texts |= {"S1/Sync_Data/Walking_1_(C2).ofs": "1", "S1/Mocap_Data/Walking_1.c3d": "x", "S1/Mocap_Data/S1.mp": ""}
     for name, text in texts.items():
         (tree / name).write_text(text)
-    for faults in (describe_data(tree, Silent()).faults, check_data(tree, Silent()).faults):
+    for faults in (survey(tree, Silent()).faults, check_tree(tree, Silent()).faults):
         assert sorted(fault.partition(".")[0] for fault in faults) == sorted(
             str(tree / name).partition(".")[0] for name in texts
         )
@@ -81,14 +81,14 @@ def test_a_trial_of_which_little_is_there(tree):
     for part in ("Image_Data", "Sync_Data"):
         shutil.rmtree(tree / "S1" / part)
     (tree / "partitions.json").write_text("{}")
-    info = describe_data(tree, Silent())
+    info = survey(tree, Silent())
     assert info.missing == ["S1 Walking 1: no frames of it in the table of partitions, no video, no .ofs"]
 
 
 def test_videos_are_looked_through_without_offsets(tree):
     for path in (tree / "S1/Sync_Data").iterdir():
         path.unlink()
-    check = check_data(tree, Silent())
+    check = check_tree(tree, Silent())
     assert [row.camera for row in check.videos] == ["C1", "C2", "C3"]
     assert check.faults == []
     assert any("no Walking_1_(camera).ofs, so frames cannot be matched" in note for note in check.notes)
@@ -97,7 +97,7 @@ def test_videos_are_looked_through_without_offsets(tree):
 def test_faulty_files_are_listed_all_at_once(tree):
     (tree / "S1/Mocap_Data/Walking_1.c3d").write_bytes(b"")
     (tree / "S1/Image_Data/Walking_1_(C1).avi").write_bytes(b"")
-    info = describe_data(tree, Silent())
+    info = survey(tree, Silent())
     assert len(info.faults) == 2
     assert "Walking_1.c3d: is not a readable c3d file" in info.faults[0]
     assert "Walking_1_(C1).avi: cannot be opened as a video" in info.faults[1]
@@ -115,7 +115,7 @@ def test_without_a_table_of_its_own_a_tree_is_a_part_of_the_release(tree):
 def test_warnings_become_notes(tree):
     """The official table asks for frames beyond this short recording."""
     (tree / "partitions.json").unlink()
-    info = describe_data(tree, Silent())
+    info = survey(tree, Silent())
     assert sum("ends at toolkit frame" in note for note in info.notes) == 1
     assert info.frames[0].named == 1203 - 5
 

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from pipelines.evaluation.evaluate import Evaluation
-from pipelines.evaluation.report import error_table, interval_table, save_picture
+from pipelines.evaluation.picture import save_picture
+from pipelines.evaluation.tables import error_table, interval_table
 from pipelines.features.tree_features import Samples
 from pose.body.skeleton import HUMANEVA_15
 

@@ -2,16 +2,20 @@
 
 import base64
 import dataclasses
+import io
 import json
 import re
 from html.parser import HTMLParser
 
+import matplotlib
 import numpy as np
 import pytest
 from made_evaluation import make_evaluation
+from matplotlib.figure import Figure
 
 from pipelines.evaluation.page import save_page
 from pipelines.evaluation.page.build import render
+from pipelines.evaluation.page.charts import distribution_chart
 from pipelines.evaluation.page.frames import pictures
 from pipelines.evaluation.page.tracks import viewer_data
 
@@ -103,6 +107,24 @@ def test_calibration_appears_with_standard_deviations(evaluation):
     for row in (rows["action"]["Walking"], rows["joint"]["left_wrist"]):
         cells = [f"{100 * value:.1f}" for key, value in row.items() if key != "std_mm"]
         assert " ".join([*cells, "20.0"]) in shown
+
+
+def test_drawings_leave_colours_to_the_style_sheet_and_are_shorter_than_matplotlibs(evaluation):
+    errors = evaluation.errors["gbcd"].poses("absolute")
+    figure = Figure(figsize=(3.8, 2.5))
+    axes = figure.subplots()
+    for _ in range(3):
+        axes.plot(np.sort(errors)[np.linspace(0, len(errors) - 1, 60).astype(int)], np.linspace(0, 100, 60))
+    axes.set(xlabel="mean joint error of an image below, mm", ylabel="% of images")
+    theirs = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(theirs, format="svg")
+    ours = distribution_chart(evaluation)
+    assert len(ours) < 0.35 * len(theirs.getvalue())
+    colour = re.compile(r"#[0-9a-f]{3,6}|rgb|style=|fill=|stroke=")
+    assert colour.search(theirs.getvalue())
+    for drawing in (ours, *(picture.drawing for shown in pictures(evaluation) for picture in shown)):
+        assert not colour.search(drawing)
 
 
 def test_worst_and_best_frames_are_apart(evaluation):

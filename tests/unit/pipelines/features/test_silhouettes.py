@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pipelines.features.silhouettes import fit_background, silhouette
-from pipelines.model.settings import Config
+from pipelines.settings import Config
 from pose import GaussianBackground
 from pose.silhouette.opencv_backgrounds import SubtractorBackground
 from pose.silhouette.toolkit_background import ToolkitBackground

@@ -7,9 +7,10 @@ from pipelines.errors import UsageError
 from pipelines.evaluation.evaluate import evaluate
 from pipelines.features.tree_features import Samples
 from pipelines.features.views import arrange_views
-from pipelines.model.model_file import load_model, save_model
-from pipelines.model.settings import Config, DataConfig
+from pipelines.model.model_file import save_model
+from pipelines.model.pose_model import PoseModel
 from pipelines.progress import Silent
+from pipelines.settings import Config, DataConfig
 from pipelines.training.train import train
 from pose.errors import DataError
 from pose.synth import synthesize
@@ -63,7 +64,7 @@ def test_a_model_of_several_views_is_kept_evaluated_and_refuses_single_ones(tmp_
     assert model.gp.X_train_.shape[1] == 60
     assert set(model.summary["cameras"]) == {"C1+C2+C3"}
     save_model(tmp_path / "m.h5", model)
-    again = load_model(tmp_path / "m.h5")
+    again = PoseModel.load(tmp_path / "m.h5")
     evaluation = evaluate(tree, again, Silent())
     assert evaluation.means()["gbcd"] < evaluation.means()["mean_pose"]
     histogram = again.histosc.transform([tuple(np.random.default_rng(0).random((2, 50, 2)))])

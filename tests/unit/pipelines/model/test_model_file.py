@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gbcd import GBCDRegressor, MatchingPursuitGP
-from pipelines.model.model_file import SUMMARY, load_model, save_model
+from pipelines.model.error_bars import Calibration
+from pipelines.model.model_file import SUMMARY, save_model
 from pipelines.model.pose_model import PoseModel
-from pipelines.model.settings import Config
-from pipelines.training.calibration import Calibration
+from pipelines.settings import Config
 from pose import Codebook, HistoSC
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError
@@ -44,7 +44,7 @@ def path(model, tmp_path):
 
 
 def test_a_model_reads_back_and_predicts_the_same(model, path):
-    again = load_model(path)
+    again = PoseModel.load(path)
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
     np.testing.assert_array_equal(again.predict(new), model.predict(new))
     np.testing.assert_array_equal(again.predict_mpgp(new), model.predict_mpgp(new))
@@ -57,7 +57,7 @@ def test_a_model_reads_back_and_predicts_the_same(model, path):
 def test_standard_deviations_read_back_the_same(model, path):
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
     new = np.vstack([new, [[1, 0, 0, 0, 0, 0]]])  # far from all others
-    ours, again = model.predict_with_std(new), load_model(path).predict_with_std(new)
+    ours, again = model.predict_with_std(new), PoseModel.load(path).predict_with_std(new)
     assert ours.joints.shape == ours.std.shape == (6, 15, 3)
     np.testing.assert_array_equal(ours.joints, model.predict(new))
     np.testing.assert_array_equal(again.joints, ours.joints)
@@ -75,7 +75,7 @@ def test_standard_deviations_read_back_the_same(model, path):
 def test_an_older_file_predicts_and_says_that_it_has_no_standard_deviations(model, path):
     with h5py.File(path, "a") as file:
         del file["calibration"]
-    older = load_model(path)
+    older = PoseModel.load(path)
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
     np.testing.assert_array_equal(older.predict(new), model.predict(new))
     assert older.calibration is None
@@ -102,14 +102,14 @@ def test_a_damaged_calibration_is_refused(path, change, message):
         if "factors" not in group:
             group["factors"] = factors
     with pytest.raises(DataError, match=rf"m\.h5: is damaged \(.*{message}"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path):
     with h5py.File(path, "a") as file:
         del file["mpgp/x_offset"], file["mpgp/x_scale"]
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
-    np.testing.assert_array_equal(load_model(path).predict_mpgp(new), model.predict_mpgp(new))
+    np.testing.assert_array_equal(PoseModel.load(path).predict_mpgp(new), model.predict_mpgp(new))
 
 
 def test_an_older_file_without_a_scheme_is_of_the_official_one(model, path):
@@ -117,7 +117,7 @@ def test_an_older_file_without_a_scheme_is_of_the_official_one(model, path):
         config = json.loads(file.attrs["config"])
         assert config["data"].pop("scheme") == "official"
         file.attrs["config"] = json.dumps(config)
-    assert load_model(path).config == model.config
+    assert PoseModel.load(path).config == model.config
 
 
 def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
@@ -127,7 +127,7 @@ def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
             del config["descriptor"][name]
         del config["data"]["views"]
         file.attrs["config"] = json.dumps(config)
-    again = load_model(path)
+    again = PoseModel.load(path)
     hard = HistoSC.from_codebook(model.histosc.codebook_).histogram(EDGES)
     np.testing.assert_array_equal(again.histosc.histogram(EDGES), hard)
     assert hard.tolist() != model.histosc.histogram(EDGES).tolist()
@@ -135,22 +135,22 @@ def test_an_older_file_counts_words_as_they_were_counted_then(model, path):
 
 @pytest.mark.parametrize("group", ["gp", "mpgp"])
 def test_amplitudes_are_kept_and_older_files_have_none(model, path, group):
-    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
+    np.testing.assert_array_equal(getattr(PoseModel.load(path), group).amplitude_, np.ones(45))
     with h5py.File(path, "a") as file:
         file[f"{group}/amplitude"][...] = np.arange(1.0, 46)
-    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.arange(1.0, 46))
+    np.testing.assert_array_equal(getattr(PoseModel.load(path), group).amplitude_, np.arange(1.0, 46))
     with h5py.File(path, "a") as file:
         file[f"{group}/amplitude"][3] = 0
     with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group}/amplitude must be positive"):
-        load_model(path)
+        PoseModel.load(path)
     with h5py.File(path, "a") as file:
         del file[f"{group}/amplitude"]
         file[f"{group}/amplitude"] = np.ones(3)
     with pytest.raises(DataError, match=rf"{group}/amplitude has the shape \(3,\), expected \(45,\)"):
-        load_model(path)
+        PoseModel.load(path)
     with h5py.File(path, "a") as file:
         del file[f"{group}/amplitude"]
-    np.testing.assert_array_equal(getattr(load_model(path), group).amplitude_, np.ones(45))
+    np.testing.assert_array_equal(getattr(PoseModel.load(path), group).amplitude_, np.ones(45))
 
 
 @pytest.mark.parametrize("group", ["gp", "mpgp"])
@@ -158,7 +158,7 @@ def test_an_input_scale_that_is_not_positive_is_refused(path, group):
     with h5py.File(path, "a") as file:
         file[f"{group}/x_scale"][2] = 0
     with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group}/x_scale must be positive"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_the_file_says_what_it_is(path):
@@ -188,21 +188,21 @@ def test_truncated_and_foreign_files_are_refused(path):
     for content in (b"", b"hello", whole[: len(whole) // 2], whole[:-1]):
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"m\.h5: (is not a model file, or is truncated|is damaged)"):
-            load_model(path)
+            PoseModel.load(path)
 
 
 def test_another_hdf5_file_is_refused(path):
     with h5py.File(path, "w") as file:
         file["x"] = [1]
     with pytest.raises(DataError, match="is an HDF5 file but not a model made by 'pose train'"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_another_version_is_refused(path):
     with h5py.File(path, "a") as file:
         file.attrs["version"] = 2
     with pytest.raises(DataError, match="has format version 2, this software reads 1; train it again"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize("part", ["gp/coef", "mpgp", "histosc/centers", "mean_pose", "skeleton"])
@@ -210,7 +210,7 @@ def test_missing_parts_are_named(path, part):
     with h5py.File(path, "a") as file:
         del file[part]
     with pytest.raises(DataError, match=r"m\.h5: is damaged"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_parts_that_do_not_fit_together_are_refused(path):
@@ -219,7 +219,7 @@ def test_parts_that_do_not_fit_together_are_refused(path):
         del file["gp/coef"]
         file["gp/coef"] = coef
     with pytest.raises(DataError, match=r"gp/X_train has the shape \(40, 6\), expected \(39, 6\)"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_numbers_that_are_not_finite_are_refused(path, part):
         values.flat[0] = np.nan
         file[part][...] = values
     with pytest.raises(DataError, match=rf"m\.h5: is damaged \({part} holds something else than finite numbers"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_numbers_that_no_training_gives_are_refused(path, part, value):
         else:
             file[part][0] = value
     with pytest.raises(DataError, match=r"m\.h5: is damaged \((gp|mean_pose)"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_a_shorter_scale_does_not_spread_over_all_outputs(path):
@@ -252,7 +252,7 @@ def test_a_shorter_scale_does_not_spread_over_all_outputs(path):
         del file["gp/y_mean"]
         file["gp/y_mean"] = np.zeros(1)
     with pytest.raises(DataError, match=r"gp/y_mean has the shape \(1,\), expected \(45,\)"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize("parents", [[1] * 15, [-1] * 15, [-1, 2, 1, *range(12)], list(range(15)), [-1, 0]])
@@ -260,7 +260,7 @@ def test_a_skeleton_that_is_no_tree_is_refused(path, parents):
     with h5py.File(path, "a") as file:
         file["skeleton"].attrs["parents"] = json.dumps(parents)
     with pytest.raises(DataError, match=r"m\.h5: is damaged"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize(("attribute", "value"), [("summary", "{}"), ("summary", "[]"), ("config", '{"gp": 5}')])
@@ -268,7 +268,7 @@ def test_damaged_attributes_are_one_line(path, attribute, value):
     with h5py.File(path, "a") as file:
         file.attrs[attribute] = value
     with pytest.raises(DataError, match=r"m\.h5: is damaged") as fault:
-        load_model(path)
+        PoseModel.load(path)
     assert "\n" not in str(fault.value)
 
 
@@ -279,7 +279,7 @@ def test_scalars_that_no_training_gives_are_refused(path, group, name, value):
     with h5py.File(path, "a") as file:
         file[group].attrs[name] = value
     with pytest.raises(DataError, match=rf"m\.h5: is damaged \({group} has a noise or a shape"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 @pytest.mark.parametrize("subjects", [None, "S1", 3])
@@ -287,7 +287,7 @@ def test_a_summary_of_another_kind_is_refused(path, subjects):
     with h5py.File(path, "a") as file:
         file.attrs["summary"] = json.dumps(SUMMARY_EXAMPLE | {"subjects": subjects})
     with pytest.raises(DataError, match="the summary lacks subjects"):
-        load_model(path)
+        PoseModel.load(path)
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(model, tmp_path, monkeypatch):
@@ -302,4 +302,4 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(model, tmp_path, monkeypatch
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"none\.h5: no such model file"):
-        load_model(tmp_path / "none.h5")
+        PoseModel.load(tmp_path / "none.h5")

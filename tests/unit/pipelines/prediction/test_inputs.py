@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from films import walk, write_film
 
+from pipelines.digest import digest
 from pipelines.errors import UsageError
 from pipelines.prediction import choose_scene
-from pipelines.prediction.inputs import digest, expand
+from pipelines.prediction.inputs import expand
 from pose.errors import DataError
 from pose.video.reader import read_frames
 

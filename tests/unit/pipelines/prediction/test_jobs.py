@@ -10,10 +10,10 @@ import pytest
 from films import scene, walk, write_film
 
 from gbcd import GBCDRegressor
+from pipelines.digest import digest
 from pipelines.errors import UsageError
 from pipelines.model.pose_model import PoseModel
-from pipelines.prediction import FrameRange, choose_scene, predict_videos
-from pipelines.prediction.inputs import digest
+from pipelines.prediction import FrameRange, PredictionRequest, choose_scene, predict_videos
 from pipelines.progress import Silent
 from pose.errors import DataError
 from pose.export import read_series
@@ -40,7 +40,8 @@ def film(tmp_path):
 def predict(model, tmp_path, empty):
     def call(*videos, **options):
         out = tmp_path / "out"
-        return predict_videos(videos, model, choose_scene([empty]), out, Silent(), model_name="m.h5", **options)
+        request = PredictionRequest(model, choose_scene([empty]), out, "m.h5", **options)
+        return predict_videos(videos, request, Silent())
 
     return call
 
@@ -77,13 +78,15 @@ def test_no_result_replaces_what_it_is_made_from(model, small_model, film, tmp_p
         videos = [film, place] if source == "video" else [film]
         scene_of = choose_scene([place if source == "recording" else empty])
         with pytest.raises(UsageError, match=f"would replace what they are made from, .*{name}: choose another folder"):
-            predict_videos(videos, model, scene_of, folder, Silent(), model_name="m", sources=[place], overwrite=True)
+            predict_videos(
+                videos, PredictionRequest(model, scene_of, folder, "m", sources=[place], overwrite=True), Silent()
+            )
         assert place.read_bytes() == before
         assert list(folder.iterdir()) == [place]
 
 
 def test_a_video_is_not_its_own_empty_scene(model, film, tmp_path):
-    (report,) = predict_videos([film], model, choose_scene([film]), tmp_path / "out", Silent(), model_name="m")
+    (report,) = predict_videos([film], PredictionRequest(model, choose_scene([film]), tmp_path / "out", "m"), Silent())
     assert "the same is given as the empty scene" in report.fault
 
 
@@ -91,7 +94,9 @@ def test_a_model_that_gives_no_number_says_so_instead_of_nobody(model, film, tmp
     broken = dataclasses.replace(
         model, gp=GBCDRegressor.from_state(model.gp.get_state() | {"y_mean": np.full(45, np.nan)})
     )
-    (report,) = predict_videos([film], broken, choose_scene([empty]), tmp_path / "out", Silent(), model_name="m")
+    (report,) = predict_videos(
+        [film], PredictionRequest(broken, choose_scene([empty]), tmp_path / "out", "m"), Silent()
+    )
     assert report.fault == f"{film}, frame 0 or soon after: the model gives no finite pose; is it damaged?"
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -155,7 +160,9 @@ def test_a_range_behind_the_end_is_a_fault(predict, film, tmp_path):
 def test_a_folder_that_cannot_be_made(model, film, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"file/out: cannot be made \(Not a directory\)"):
-        predict_videos([film], model, choose_scene(["running"]), tmp_path / "file/out", Silent(), model_name="m")
+        predict_videos(
+            [film], PredictionRequest(model, choose_scene(["running"]), tmp_path / "file/out", "m"), Silent()
+        )
 
 
 def test_standard_deviations_go_into_the_results(predict, film, model, tmp_path):
@@ -199,4 +206,4 @@ def test_the_persons_own_bones_on_request(predict, film, tmp_path):
 def test_a_model_without_calibration_says_so(model, film, empty, tmp_path):
     old = dataclasses.replace(model, calibration=None)
     with pytest.raises(UsageError, match="holds no calibrated standard deviations"):
-        predict_videos([film], old, choose_scene([empty]), tmp_path, Silent(), model_name="m", with_std=True)
+        predict_videos([film], PredictionRequest(old, choose_scene([empty]), tmp_path, "m", with_std=True), Silent())

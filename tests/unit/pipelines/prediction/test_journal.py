@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipelines.prediction.journal import Journal
-from pipelines.prediction.stream import BATCH, FramePose
+from pipelines.streaming.stream import BATCH, FramePose
 from pose.errors import DataError
 from pose.series.pose_series import Quality
 

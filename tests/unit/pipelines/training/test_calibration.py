@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gbcd import GBCDRegressor, SquaredExponential
-from pipelines.training.calibration import Calibration, calibrate, half_width
+from pipelines.model.error_bars import Calibration, half_width
+from pipelines.training.calibration import calibrate
 
 NOISE = 0.05
 UNITS = np.array([0.0, 1.0, 30.0, 4.0])

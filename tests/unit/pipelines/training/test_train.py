@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
+from pipelines.settings import Config
 from pipelines.training.train import train
 from pose.synth import synthesize
 

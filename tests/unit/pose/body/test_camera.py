@@ -113,3 +113,12 @@ def test_triangulation_from_two_views_or_more():
     assert np.isnan(found[2]).all()
     with pytest.raises(ValueError, match="2 cameras need as many sets of pixels, found 1"):
         triangulate(cams, pixels[:1])
+
+
+@pytest.mark.parametrize(
+    ("size", "fits"),
+    [((640, 480), True), ((400, 480), True), ((399, 480), False), ((640, 310), True), ((640, 309), False)],
+)
+def test_a_picture_fits_where_the_principal_point_is_near_its_middle(size, fits):
+    # Within a quarter of the size: 299.8 <= 0.75 * 400 and 232.3 <= 0.75 * 310.
+    assert camera().fits(*size) == fits

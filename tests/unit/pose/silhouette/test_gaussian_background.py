@@ -1,4 +1,4 @@
-"""The background model on synthetic frames of known statistics, its clean-up, and ready-made masks."""
+"""The background model on synthetic frames of known statistics, and its clean-up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from scipy.stats import norm
 
 from pose.silhouette.cleanup import CleanUp
 from pose.silhouette.gaussian_background import GaussianBackground
-from pose.silhouette.masks import as_mask
 
 Frame = npt.NDArray[np.uint8]
 SHARED = SHARED / "humaneva-like" / "tiny"
@@ -263,16 +262,6 @@ def test_bad_parameters_are_named() -> None:
         GaussianBackground().silhouette(np.zeros((4, 4, 3), np.uint8))
     with pytest.raises(ValueError, match="means and variances"):
         GaussianBackground.from_state(np.zeros((3, 4, 4)), np.zeros((3, 4, 4)))
-
-
-def test_as_mask_states_its_thresholds() -> None:
-    assert as_mask(np.array([[0, 127, 128, 255]], np.uint8)).tolist() == [[False, False, True, True]]
-    assert as_mask(np.array([[0, 1]], np.uint8)).tolist() == [[False, True]]
-    assert as_mask(np.array([[0.0, 0.5, 0.51, 1.0]])).tolist() == [[False, False, True, True]]
-    assert as_mask(np.array([[0, 32767, 32768]], np.uint16)).tolist() == [[False, False, True]]
-    assert not as_mask(np.zeros((2, 3))).any()
-    with pytest.raises(ValueError, match="NaN"):
-        as_mask(np.array([[np.nan, 1.0]]))
 
 
 @pytest.mark.shared

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pose.video.frame_times import FrameNumbering
+from pose.video.frame_times import NumbersByTime
 
 
 def number(events, rate=25.0):
     """Feed times (s), and None for a fault; returns what is given, and the numbering."""
-    numbering = FrameNumbering(rate)
+    numbering = NumbersByTime(rate)
     given = []
     for event in events:
         if event is None:
@@ -68,5 +68,5 @@ def test_faults_to_the_end_and_pictures_that_are_made_up():
 
 
 def test_without_times_the_rate_tells():
-    numbering = FrameNumbering(10.0)
+    numbering = NumbersByTime(10.0)
     assert [numbering.place(None) for _ in range(3)] == [(0, 0.0), (1, 0.1), (2, 0.2)]

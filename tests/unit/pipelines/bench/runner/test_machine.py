@@ -4,11 +4,11 @@ import subprocess
 import sys
 
 SCRIPT = """
-from pipelines.bench.runner.machine import describe_machine
-alone = describe_machine()
+from pipelines.bench.runner.machine import this_machine
+alone = this_machine()
 assert alone["blas"], alone
 import cv2
-assert describe_machine() == alone, describe_machine()
+assert this_machine() == alone, this_machine()
 """
 
 

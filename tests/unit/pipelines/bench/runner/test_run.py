@@ -15,8 +15,8 @@ from pipelines.bench.runner import run as bench
 from pipelines.bench.runner.cell import Cell, Column, Comparison, Row, Run, Table
 from pipelines.bench.runner.lock import locked
 from pipelines.bench.runner.pictures import panels
-from pipelines.bench.runner.report import below, screen_table, sheet
 from pipelines.bench.runner.results import Results, medians, spreads
+from pipelines.bench.runner.sheets import below, screen_table, sheet
 from pipelines.bench.tables import solvers
 from pipelines.errors import UsageError
 from pipelines.progress import Silent
@@ -76,8 +76,7 @@ def start(tmp_path, monkeypatch):
 
 def test_each_cell_is_measured_and_written(start):
     rows, failed, done = start(cell("a", 1.0), cell("b", 3.0), cell("a", 1.0))
-    assert done == ["a", "b"]
-    assert failed == 0
+    assert (failed, done) == (0, ["a", "b"])
     assert rows == [
         ["a", "1.0", "0.0", ""],
         ["b", "3.0", "2.0", ""],
@@ -394,8 +393,7 @@ def test_a_picture_is_never_drawn_of_arrays_that_are_gone(start, monkeypatch):
         return panels(1, 1, "A title")[0]
 
     alone = Table("Fakes", ("what",), COLUMNS, (Row(("a",), cell("a")),))
-    made = bench.Benchmark("Fakes.", lambda size, catalogue: [alone], draw, ("values",))
-    monkeypatch.setitem(bench.BENCHMARKS, "fakes", made)
+    monkeypatch.setitem(bench.BENCHMARKS, "fakes", bench.Benchmark("Fakes.", lambda *_: [alone], draw, ("values",)))
     bench.run_benchmark("fakes", start.out, Silent())
     shutil.rmtree(start.out / "fakes-full.arrays")
     bench.run_benchmark("fakes", start.out, Silent())

@@ -1,16 +1,17 @@
 """Turned and mirrored poses, known by geometry, and the table on a small tree."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 
+from pipelines import cli
 from pipelines.bench.studies.options import (
     Lab,
     along_rays,
     in_heading,
     in_world,
-    main,
     mirrored_edges,
     mirrored_poses,
     place,
@@ -92,9 +93,11 @@ def test_place_is_centre_and_size_in_widths_of_the_picture():
     assert place(samples, 400.0)[0] == pytest.approx([0.5, 0.625, np.log(0.5), 0.0])
 
 
-def test_the_table_of_a_small_tree(tmp_path, capsys):
+def test_the_table_of_a_small_tree(tmp_path, capsys, monkeypatch):
+    only = ("--only", "the paper's")
     tree = synthesize(tmp_path / "tree", actions=("Walking",), n_frames=60, seed=2)
-    main([str(tree), "--work", str(tmp_path / "work"), "--only", "the paper's"])
+    monkeypatch.setattr(sys, "argv", ["pose", "bench", "options", str(tree), "--work", str(tmp_path / "work"), *only])
+    cli.main()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("test images")
     rows = [line.strip("| ").rsplit(" | ", 1) for line in lines[4:]]

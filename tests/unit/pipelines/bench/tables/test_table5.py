@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gbcd import SquaredExponential
-from pipelines.bench.study import Features, Part, Study, fingerprint
+from pipelines.bench.pose_experiment import Features, Part, Study, fingerprint
 from pipelines.bench.tables.table5 import is_tree, prepare
 from pipelines.errors import UsageError
-from pipelines.model.settings import Config
 from pipelines.progress import Silent
+from pipelines.settings import Config
 
 
 @pytest.fixture

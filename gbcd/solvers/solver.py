@@ -1,0 +1,25 @@
+"""What a solver is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gbcd.progress.result import Solution
+from gbcd.progress.solve_run import SolveRun
+
+
+class Solver(Protocol):
+    """A way to solve Kbar alpha = Y. Its options are those of its constructor; it keeps nothing of a solve."""
+
+    @property
+    def name(self) -> str:
+        """What results and warnings call it."""
+
+    def solve(self, run: SolveRun) -> Solution:
+        """Return the last coefficients and their exact float64 gradient, converged or not.
+
+        Parameters
+        ----------
+        run : SolveRun
+            The problem, and what is to be told of each iteration.
+        """

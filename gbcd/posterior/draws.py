@@ -54,8 +54,8 @@ def posterior_deviations(
 
     Parameters
     ----------
-    system : LinearSystem
-        Over the training inputs.
+    system : KernelSystem
+        Over the training inputs; another `LinearSystem` serves too.
     X_new : array (t, d)
         Scaled as the training inputs were.
     n_draws : int

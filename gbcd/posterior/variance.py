@@ -76,8 +76,8 @@ def predictive_variance(
 
     Parameters
     ----------
-    system : LinearSystem
-        Over the training inputs.
+    system : KernelSystem
+        Over the training inputs; another `LinearSystem` serves too.
     X_new : array (t, d)
         Scaled as the training inputs were.
     include_noise : bool

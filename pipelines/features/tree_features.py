@@ -22,7 +22,7 @@ from pose import EmptySilhouetteError, trace_edges
 from pose.body.skeleton import root_relative
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import HumanEva, LabelledFrames, Sequence
+from pose.humaneva import HumanEva, LabelledFrames, Trial
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
 from pose.types import BoolArray, Float32Array, FloatArray, IntArray, ShapeLike
 
@@ -104,7 +104,7 @@ _COLUMNS = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
 class _Recording:
     """The labelled frames of one video."""
 
-    sequence: Sequence
+    sequence: Trial
     camera: str
     labels: LabelledFrames
 
@@ -195,7 +195,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
-    for known in tree.sequences():
+    for known in tree.trials_with_video():
         try:
             sequence = divided(known, config.data.scheme)
             if partition not in sequence.partitions:
@@ -212,7 +212,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
             faults.append(f"{sequence.name}: no frame of {partition} has whole motion capture")
         found += [_Recording(sequence, camera, kept) for camera in cameras if len(kept.numbers)]
     if not found:
-        there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
+        there = ", ".join(sequence.name for sequence in tree.trials_with_video()) or "none"
         reasons = "; ".join(faults) or (
             f"no trial has frames of {partition} (trials with video: {there}); "
             + (
@@ -309,7 +309,7 @@ def _label(recording: _Recording, edges: _Edges, config: Config) -> Samples:
         np.full(n, sequence.subject.name),
         np.full(n, sequence.action),
         np.full(n, recording.camera),
-        np.full(n, sequence.trial),
+        np.full(n, sequence.number),
         edges.numbers,
         n_empty=edges.n_decoded - n,
         n_missing=len(recording.labels.numbers) - edges.n_decoded,

@@ -46,8 +46,9 @@ class Hdf5Appender:
         self._file.attrs["format"], self._file.attrs["format_version"] = FORMAT, VERSION
         self._file.attrs.update(series.provenance)
         self._file["time"].attrs["unit"] = "s"
-        for name in {"joints", "std"} & set(self._file):
-            self._file[name].attrs["unit"] = UNIT
+        for name in ("joints", "std"):  # in this order: the same series gives the same bytes
+            if name in self._file:
+                self._file[name].attrs["unit"] = UNIT
         joints = self._file["joints"].attrs
         joints.update({key: record[key] for key in ("axes", "axes_meaning", "origin", "parents")})
         joints["names"] = json.dumps(record["joints"])

@@ -5,6 +5,6 @@ from pose.humaneva.labels import LabelledFrames, Labels
 from pose.humaneva.release import HumanEva
 from pose.humaneva.splits import SCHEMES
 from pose.humaneva.subject import Subject
-from pose.humaneva.trial import Sequence
+from pose.humaneva.trial import Trial
 
-__all__ = ["SCHEMES", "Frame", "FrameArrays", "HumanEva", "LabelledFrames", "Labels", "Sequence", "Subject"]
+__all__ = ["SCHEMES", "Frame", "FrameArrays", "HumanEva", "LabelledFrames", "Labels", "Subject", "Trial"]

@@ -1,4 +1,4 @@
-"""``.ofs`` files and the clock that a sequence's cameras and motion capture share."""
+"""``.ofs`` files and the clock that a trial's cameras and motion capture share."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str
 def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
     """Cameras whose offset disagrees with the others' and would agree if its first two numbers were swapped.
 
-    The cameras of a sequence start within a fraction of a second of each other (HumanEva-I: within 2 frames).
+    The cameras of a trial start within a fraction of a second of each other (HumanEva-I: within 2 frames).
 
     Returns
     -------

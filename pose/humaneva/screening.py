@@ -47,7 +47,7 @@ def plausible_bones(
     """Which bones have a length near their median.
 
     HumanEva-I's S3 Walking 1 has a wrongly placed head in most frames, which are valid by their markers. Where most
-    frames of a sequence are wrong its own median is too: give the subject's median over all trials as `reference`.
+    frames of a trial are wrong its own median is too: give the subject's median over all trials as `reference`.
 
     Parameters
     ----------

@@ -40,13 +40,13 @@ Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class Trial:
     """One trial of one action of one subject, seen by all its cameras.
 
     Parameters
     ----------
     subject : Subject
-    action, trial : str, int
+    action, number : str, int
     videos : dict of str to Path
         The recording of each camera; none of a trial that is motion capture alone.
     partitions : mapping
@@ -59,7 +59,7 @@ class Sequence:
 
     subject: Subject
     action: str
-    trial: int
+    number: int
     videos: dict[str, Path]
     partitions: Ranges
     video_frame_shift: int = 0
@@ -68,12 +68,12 @@ class Sequence:
     @property
     def name(self) -> str:
         """E.g. ``"S1 Walking 1"``."""
-        return f"{self.subject.name} {self.action} {self.trial}"
+        return f"{self.subject.name} {self.action} {self.number}"
 
     @property
     def stem(self) -> str:
         """E.g. ``"Walking_1"``, as files are called."""
-        return f"{self.action}_{self.trial}"
+        return f"{self.action}_{self.number}"
 
     @cached_property
     def offset_files(self) -> dict[str, Path]:
@@ -85,7 +85,7 @@ class Sequence:
                 match
                 and (match["suffix"] or "").lower() == ".ofs"
                 and match["action"].lower() == self.action.lower()
-                and int(match["trial"]) == self.trial
+                and int(match["trial"]) == self.number
             ):
                 found[match["camera"].upper()] = path
         return found
@@ -116,7 +116,7 @@ class Sequence:
     @property
     def is_mocap_only(self) -> bool:
         """Whether toolkit frames are the motion capture's own: a third trial has neither video nor offsets."""
-        return self.trial >= MOCAP_TRIAL and not self.videos and not self.offset_files
+        return self.number >= MOCAP_TRIAL and not self.videos and not self.offset_files
 
     @property
     def has_mocap(self) -> bool:
@@ -202,7 +202,7 @@ class Sequence:
             raise ValueError("skeleton must be HUMANEVA_15 or HUMANEVA_20")
         numbers = np.asarray(numbers, dtype=np.int64)
         positions = self.clock.mocap_position(numbers)
-        if self.trial == TEST_TRIAL and not self.has_mocap:
+        if self.number == TEST_TRIAL and not self.has_mocap:
             nothing = np.zeros(len(numbers), dtype=bool)
             joints = np.full((len(numbers), len(skeleton), 3), np.nan)
             return Labels(numbers, positions, joints, nothing, nothing.copy(), skeleton)

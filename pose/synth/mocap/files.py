@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import savemat
 
-from pose.humaneva.files.c3d import write_whole
+from pose.c3d_file import write_c3d_file
 from pose.synth.body import Body
 from pose.synth.mocap.gaps import draw_gaps
 from pose.synth.mocap.placement import MARKER_NOISE, Markers, physical_markers, virtual_markers
@@ -69,7 +69,7 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
     file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
     file["parameters"]["POINT"]["LABELS"]["value"] = list(labelled)
     file["data"]["points"] = points
-    write_whole(file, path)
+    write_c3d_file(file, path)
     _write_mat(path.with_suffix(".mat"), list(labelled), points[:3].T)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pose.synth.body import HEAD_LENGTH, MARKER_RADIUS, PELVIS_SETBACK
+from pose.humaneva.joints import HEAD_LENGTH, MARKER_RADIUS
+from pose.synth.body import PELVIS_SETBACK
 from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion.motion import SIDE_SIGN, Motion
 from pose.types import FloatArray

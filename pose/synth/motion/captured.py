@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, minimum_filter1d
 
 from pose.body.skeleton import HUMANEVA_15
-from pose.synth.body import HEAD_LENGTH, Body
+from pose.humaneva.joints import HEAD_LENGTH
+from pose.synth.body import Body
 from pose.synth.kinematics import drift, rotation, smootherstep, turn, unit
 from pose.synth.motion.gait import path_round
 from pose.synth.motion.limbs import Trunk

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15
-from pose.synth.body import HEAD_LENGTH, Body
+from pose.humaneva.joints import HEAD_LENGTH
+from pose.synth.body import Body
 from pose.synth.kinematics import rotation, turn, two_bone
 from pose.synth.motion.motion import _INDEX, _STANDING_REACH, SIDE_SIGN, SIDES, Motion
 from pose.types import FloatArray

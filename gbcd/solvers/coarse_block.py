@@ -15,6 +15,9 @@ GRAM_BYTES = 8
 BUDGET_BYTES_PER_DRAWN_VALUE = 20
 """Bytes of the budget for each value of a draw's columns, which are evaluated beside L: in float32 a fifth of it."""
 
+MIN_TRACE = 1e-300
+"""Mean of the Schur diagonal that stands for zero, where its logarithm is taken."""
+
 
 def grow_coarse_block(
     model: CostModel, system: LinearSystem, factor: ColumnFactor, n_outputs: int, limit: float
@@ -101,7 +104,7 @@ class _Growth:
         half = min(traces, key=lambda r: abs(r - rank / 2))
         if not half:
             return 1.0
-        return float(np.log(max(traces[half], 1e-300) / max(traces[rank], 1e-300)) / np.log(rank / half))
+        return float(np.log(max(traces[half], MIN_TRACE) / max(traces[rank], MIN_TRACE)) / np.log(rank / half))
 
     def _seconds_spent(self) -> float:
         """Return what the factor has taken so far."""

@@ -134,17 +134,7 @@ class KernelSystem:
     def keep(self, part: KeptPart, reserved: int = 0, coded: bool | None = None) -> bool:
         """Say what of K is kept from now on, as far as the memory budget goes; return whether all of it has room.
 
-        Parameters
-        ----------
-        part : {"whole", "half", "nothing"}
-            "whole": all of K in tile precision, if it fits; evaluated at once. Where it does not fit nothing changes.
-            "half": as many tiles of one half as fit; filled and read by `matmul` alone. "nothing": the memory is given
-            back; the next `matmul` keeps what fits.
-        reserved : int
-            Bytes of the budget that "half" leaves alone.
-        coded : bool, optional
-            Keep the half as 16-bit codes, or in tile precision. By default in tile precision where all of it fits;
-            else as codes, where the noise outweighs their rounding; else as much of it as fits, in tile precision.
+        The parameters are those of `LinearSystem.keep`.
         """
         if part == "whole":
             return self.storage.keep_whole(self._fill_symmetric)

@@ -15,13 +15,14 @@ from pipelines.progress import Silent
 from pipelines.settings import Config
 from pose.errors import DataError
 from pose.humaneva import HumanEva
+from pose.synth import synthesize
 
 CONFIG = Config()
 
 
 @pytest.fixture(scope="module")
-def tree(walking_tree) -> Path:
-    return walking_tree
+def tree(tmp_path_factory) -> Path:
+    return synthesize(tmp_path_factory.mktemp("features") / "tree", actions=("Walking",), n_frames=60, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def test_the_code_of_a_page_runs(page, names, request):
     if "HumanEva(" in code:
         tree = request.getfixturevalue("tree")
         code = re.sub(r'"(HumanEva_I|mydata)"', repr(str(tree)), code)
-    for large, small in (("20_000", "200"), ("n_words=300", "n_words=20")):
+    for large, small in (("10_000", "200"), ("n_words=300", "n_words=20")):
         code = code.replace(large, small)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -16,7 +16,7 @@ from pipelines.bench.studies.options import (
     mirrored_poses,
     place,
 )
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pose import trace_edges
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15

@@ -4,13 +4,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test test-processors lint docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/pose demo --out demo-output
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
+
+# As other processors compute: about five minutes on two cores.
+test-processors: $(VENV)/.installed-dev
+	VENV=$(VENV) .ci/test-processors
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -7,6 +7,10 @@ import pytest
 from hypothesis import settings
 from places import SHARED
 
+# Test processes side by side share the cores. BLAS's threads wait by spinning, and would keep them from each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # No test is timed. A check of a change must not depend on chance; at a desk new examples are tried every time.
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

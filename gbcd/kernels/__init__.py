@@ -1,4 +1,4 @@
-"""Kernels: what a value k(x, x') is, how tiles of it are computed, and its gradient."""
+"""Kernels: values k(x, x') in tiles, and their gradients. `base` says what a new one must define."""
 
 from gbcd.kernels.base import Kernel, require_kernel
 from gbcd.kernels.squared_exponential import SquaredExponential

@@ -1,8 +1,4 @@
-"""Kernels: what a value k(x, x') is, how tiles of it are computed, and its gradient.
-
-A kernel never sees a solver. Another one (Matern, chi-square for histograms) joins by fulfilling
-`Kernel`; everything else in the package only calls these methods.
-"""
+"""The squared-exponential kernel, isotropic or with one length scale a column (ARD)."""
 
 from __future__ import annotations
 
@@ -13,9 +9,10 @@ from gbcd.kernels.compiled import exp_not_positive, scaled_differences
 from gbcd.types import Float64Array, FloatArray
 
 MAX_PRODUCT_MAGNITUDE = 1e4
-"""Of |z|^2, up to which |z - z'|^2 is taken from products: the kernel errs by 1e-11 there, and by 1e-3 at 1e12."""
+"""Largest |z|^2 for which |z - z'|^2 is taken from products: the kernel errs by 1e-11 there, and by 1e-3 at 1e12."""
 
 DIFFERENCE_ROWS = 64
+"""Rows whose differences with all columns are taken at a time."""
 
 
 class SquaredExponential:

@@ -9,6 +9,7 @@ import scipy.linalg
 
 from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.selection import ActiveSet, Selection
+from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.system.protocol import LinearSystem
@@ -16,10 +17,13 @@ from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
 DEFAULT_BLOCK_SIZE = 500
-"""m of the paper; its experiments and ours are flat between 300 and 1,000."""
+"""m, the number of variables in a block, as in the paper. Its times and ours are flat between 300 and 1,000."""
 
 REFRESH_PASSES = 10.0
-"""Passes after which the float64 residual replaces the running gradient even before apparent convergence."""
+"""Passes over Kbar after which the float64 residual replaces the running gradient, converged or not."""
+
+FIRST_JITTER = 1e-14
+"""What is first added to the diagonal of a block that rounding leaves indefinite, over its mean."""
 
 MIN_COLUMNS_TO_KEEP_K = 32
 """Input columns from which K is kept whole, if it fits: a value then takes longer to evaluate than to store and read.
@@ -28,11 +32,8 @@ MIN_COLUMNS_TO_KEEP_K = 32
 MAX_BLOCK_ROUNDING = 0.01
 """Norm of the errors of float32 kernel values, over the noise, up to which K_BB is made of them."""
 
-STUCK_DRIFT = 0.5
-"""Part of the exact gradient's norm: where the running gradient was wrong by more, rounding is in the way."""
-
-STUCK_GAIN = 0.5
-"""Part of an exact gradient's norm that must be gone at the next one; else, with such a drift, the descent is stuck."""
+MAX_DRIFT = 0.5
+"""Error of the running gradient, over the norm of the exact one, above which rounding is in the way."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
                 shifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix
                 factor = scipy.linalg.cho_factor(shifted, lower=True, check_finite=False)
             except scipy.linalg.LinAlgError:
-                jitter = 10 * jitter or 1e-14 * scale
+                jitter = 10 * jitter or FIRST_JITTER * scale
                 continue
             return -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
 
@@ -109,15 +110,15 @@ def block_descent(
     refresh_at = REFRESH_PASSES * system.n
     while not (exact and norm <= problem.tol):
         if norm <= problem.running_tol or run.work.columns_used >= refresh_at or run.exhausted:
-            # float32 tiles drift: the running gradient is not the gradient. Go on from the float64 one (iterative
-            # refinement); it alone says what has converged.
+            # With float32 tiles the running gradient drifts away from the gradient. Go on from the float64 one
+            # (iterative refinement), which alone says what has converged.
             running, G = G, system.residual(alpha, Y)
             run.count_columns(system.n)
             refresh_at = run.work.columns_used + REFRESH_PASSES * system.n
             drift = infinity_norm(G - running)
             before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
-            stuck = drift > STUCK_DRIFT * exact_norm and exact_norm > STUCK_GAIN * before
+            stuck = drift > MAX_DRIFT * exact_norm and has_stalled(before, exact_norm)
             if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:

@@ -1,4 +1,4 @@
-"""The paper's greedy selections, one index at a time over a growing block.
+"""Algorithm 2: the paper's greedy selection of a block, one index at a time, and its variants.
 
 Each contains argmax_i |g_i|^2 / Kbar_ii over all n as its first pick, as Theorem 2 asks.
 """

@@ -21,16 +21,18 @@ UPDATE_ROWS = 512
 """Rows of the pool that are updated together: their part of the factor stays in a second-level cache."""
 
 CANDIDATES_PER_PIVOT = 3
-"""Rows looked at closely for each pick: 4 cost more evaluations than they save, 2 cost iterations."""
+"""Rows of the pool that are candidates for each pick. 4 cost more evaluations than they save, 2 cost iterations."""
 
+MAX_INVERSE_GROWTH = 10.0
+"""Norm of a row of the factor's inverse, over its bound in exact arithmetic, beyond which its pivot is dropped."""
 
-MAX_GROWTH = 10.0
-"""Of a factor's inverse over its bound."""
+FLOOR_ROUNDINGS = 8.0
+"""Smallest Schur diagonal that is believed, in roundings of the largest one, where the noise is smaller."""
 
 
 @dataclass(frozen=True)
 class GreedyPool:
-    """Greedy selection by the exact decrease (eq. 7) over a pool drawn by gradient: the default.
+    """Greedy selection by the exact decrease (eq. 7) over a pool drawn by gradient.
 
     With L the partial Cholesky factor of Kbar over the pool, d the Schur diagonal and e the conditional
     residual, eq. 7 reads sum_j e_ij^2 / (2 d_i) and one rank-1 step updates all three: selection *is* a
@@ -97,17 +99,17 @@ class PoolFactor:
         self._pool = pool
         self._free = np.ones(len(pool), dtype=bool)
         self._picks = np.empty(capacity, dtype=np.intp)
-        # In one piece: two smaller ones the C library gives back to the system after each block, and fetching fresh
-        # pages takes longer than filling them.
+        # One array for both. The C library would give two smaller ones back to the system after each block, and getting
+        # fresh pages takes longer than filling them.
         memory: FloatArray = np.empty((2, len(pool), capacity), dtype=system.dtype)
         self._factor: FloatArray = memory[0]
         self._panel: FloatArray = memory[1]
         # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
-        rounding = 8 * float(np.finfo(system.dtype).eps)
+        rounding = FLOOR_ROUNDINGS * float(np.finfo(system.dtype).eps)
         largest = float(self.schur.max())
         self._floor = max(system.noise, rounding * largest)
-        # |Kbar_iB Kbar_BB^-1| <= sqrt(Kbar_ii / noise): a residual beyond is rounding that has grown, and would go on
-        # growing until float32 overflows.
+        # |Kbar_iB Kbar_BB^-1| <= sqrt(Kbar_ii / noise). A larger residual is rounding that has grown from pivot to
+        # pivot, and it would go on growing until float32 overflows.
         self._reach = (1 + float(np.sqrt(largest / self._floor))) * float(np.linalg.norm(gradient))
 
     @property
@@ -187,11 +189,12 @@ class PoolFactor:
     def _sound(self, inverse: Float64Array) -> int:
         """Return how many of the pivots are to be believed, given the inverse of their factor.
 
-        No row of it is longer than 1 / sqrt(noise) in exact arithmetic. Where rows nearly repeat, rounding can make it
-        grow from pivot to pivot until float32 overflows; those after that are picked again, from what is then left.
+        In exact arithmetic no row of it is longer than 1 / sqrt(noise). Where rows nearly repeat, rounding can make it
+        grow from pivot to pivot until float32 overflows. The pivots after such a row are picked again, from what is
+        then left.
         """
         with np.errstate(over="ignore"):
-            sound = squared_norms(inverse) <= MAX_GROWTH**2 / self._floor
+            sound = squared_norms(inverse) <= MAX_INVERSE_GROWTH**2 / self._floor
         return len(sound) if sound.all() else max(1, int(np.argmin(sound)))
 
 

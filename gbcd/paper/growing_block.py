@@ -7,7 +7,8 @@ import numpy as np
 from gbcd.types import Float64Array
 
 MIN_RELATIVE_SCHUR = 1e-6
-"""Below this, relative to the diagonal, a Schur complement has cost the inverse more digits than a step can spare."""
+"""Smallest Schur complement, over the diagonal, with which the step is used. A smaller one has cost the inverse so many
+digits that the step is solved for afresh."""
 
 
 class GrowingBlock:

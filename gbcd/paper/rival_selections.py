@@ -1,4 +1,4 @@
-"""Selections that look at the gradient alone, or at nothing: the rivals greedy selection is measured against."""
+"""BCDC, BCDG and the pairs of SMO: the selections that the paper compares its greedy one with."""
 
 from __future__ import annotations
 

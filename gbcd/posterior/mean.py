@@ -1,28 +1,34 @@
-"""The mean of a fitted regressor for a stream of small batches: prepared once, in float32 where that is as good.
-
-`GBCDRegressor.predict` prepares the training inputs anew for every call, which is nothing for thousands of rows and
-most of the work for a few dozen.
-"""
+"""The mean at a stream of small batches: in float32 where that is as good, and the same bits whatever the batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
-from gbcd.regressor import GBCDRegressor
+from gbcd.posterior.posterior import Posterior
 from gbcd.system.tiles import POINTS, point_tile
 from gbcd.threads import blas_threads, spans
 from gbcd.types import Float64Array, FloatArray
 
 TOLERANCE = 1e-3
-"""Of an output's standard deviation in training: what float32 may change, seen on training inputs, before it is given
-up for float64. The equations themselves are solved to a gradient of 1e-4."""
-_N_PROBES = 64
-_ROWS = 1024
-"""Training inputs whose features are in the cache while all points of a batch pass by."""
+"""Largest change of a mean by float32, in standard deviations of the output in training: beyond it float64 is used. The
+equations themselves are solved to a gradient of 1e-4."""
+
+MAX_PROBES = 64
+"""Largest number of training inputs at which float32 and float64 are compared."""
+
+ROWS = 1024
+"""Training inputs whose features stay in the cache while all points of a batch pass by."""
+
+
+class HasPosterior(Protocol):
+    """A fitted model with a prepared posterior: `GBCDRegressor`."""
+
+    posterior_: Posterior
 
 
 class MeanPredictor:
@@ -39,40 +45,47 @@ class MeanPredictor:
         Of the kernel values: float32, or float64 where float32 moves the means of training inputs by more than
         `TOLERANCE`. Their product with the coefficients is accumulated in float64 either way.
 
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the regressor is not fitted.
+
     Notes
     -----
     One thread: callers run batches side by side. The result for a row depends neither on the thread nor on the batch
     that it is in.
     """
 
-    def __init__(self, regressor: GBCDRegressor) -> None:
-        self._regressor = regressor
-        self._origin: Float64Array = regressor.X_train_.mean(axis=0)
-        probes = regressor.X_train_[:: max(1, len(regressor.X_train_) // _N_PROBES)][:_N_PROBES]
-        double = np.dtype(np.float64)
-        exact = self._scaled_mean(probes, self._made_rows(double), double)
+    def __init__(self, regressor: HasPosterior) -> None:
+        check_is_fitted(regressor, "posterior_")
+        self._posterior = regressor.posterior_
+        self._features = features = self._posterior.mean_features
+        self._pieces = spans(len(features), ROWS)
+        probes = features.X[:: max(1, len(features) // MAX_PROBES)][:MAX_PROBES]
+        # A whole copy in float64 would be most of the memory: it is made piece by piece.
+        made = (features.kernel.row_features(features.X[cut], features.origin, np.float64) for cut in self._pieces)
+        exact = self._product(probes, made, np.float64)
         for kind in (np.float32, np.float64):
             self.dtype = np.dtype(kind)
-            self._rows = list(self._made_rows(self.dtype))
-            if np.abs(self._scaled_mean(probes, self._rows, self.dtype) - exact).max() <= TOLERANCE:
+            if np.abs(self._product(probes, self._rows(), self.dtype) - exact).max() <= TOLERANCE:
                 break
 
-    def _made_rows(self, dtype: np.dtype[Any]) -> Iterator[FloatArray]:
-        """What tiles need of the training inputs, piece by piece: in float64 a whole copy is most of the memory."""
-        regressor = self._regressor
-        for cut in spans(len(regressor.X_train_), _ROWS):
-            yield regressor.kernel_.row_features(regressor.X_train_[cut], self._origin, dtype)
+    def _rows(self) -> Iterable[FloatArray]:
+        """Return the features of the training inputs, piece by piece, from those that the posterior keeps."""
+        rows = self._features.rows(self.dtype)
+        return (rows[cut] for cut in self._pieces)
 
-    def _scaled_mean(self, points: Float64Array, pieces: Iterable[FloatArray], dtype: np.dtype[Any]) -> Float64Array:
-        regressor = self._regressor
-        features = regressor.kernel_.column_features(points, self._origin, dtype)
-        mean = np.zeros((len(points), regressor.coef_.shape[1]))
-        for cut, rows in zip(spans(len(regressor.X_train_), _ROWS), pieces, strict=True):
+    def _product(self, points: Float64Array, pieces: Iterable[FloatArray], dtype: npt.DTypeLike) -> Float64Array:
+        """Return k(points, X) alpha at scaled points (t, d), shape (t, q), given the training inputs' features."""
+        kernel, coef = self._features.kernel, self._posterior.coef
+        columns = self._features.of_points(points, dtype)
+        product = np.zeros((len(points), coef.shape[1]))
+        for cut, rows in zip(self._pieces, pieces, strict=True):
             for batch in spans(len(points), POINTS):
                 # The points stay the columns, so that here, too, the result for one depends on no other.
-                product = regressor.coef_[cut].T @ point_tile(regressor.kernel_, rows, features[batch])
-                mean[batch] += product.T[: batch.stop - batch.start]
-        return mean
+                part = coef[cut].T @ point_tile(kernel, rows, columns[batch])
+                product[batch] += part.T[: batch.stop - batch.start]
+        return product
 
     def predict(self, X: npt.ArrayLike) -> Float64Array:
         """Predictive means (t, q) of inputs X (t, d), in the units of the outputs.
@@ -82,11 +95,10 @@ class MeanPredictor:
         ValueError
             If X has another number of columns than the training inputs.
         """
-        regressor = self._regressor
         points = np.asarray(X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != regressor.n_features_in_:
-            raise ValueError(f"X must have the shape (t, {regressor.n_features_in_}), not {points.shape}.")
+        d = self._features.X.shape[1]
+        if points.ndim != 2 or points.shape[1] != d:
+            raise ValueError(f"X must have the shape (t, {d}), not {points.shape}.")
         with blas_threads(1):
-            scaled = self._scaled_mean(regressor.scale_inputs(points), self._rows, self.dtype)
-        mean: Float64Array = scaled * regressor.y_scale_ + regressor.y_mean_
-        return mean
+            product = self._product(self._posterior.scaling.inputs(points), self._rows(), self.dtype)
+        return self._posterior.scaling.in_units(product)

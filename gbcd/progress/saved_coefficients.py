@@ -19,7 +19,7 @@ class SavedCoefficients:
     ----------
     checkpoint : path-like or Checkpoint
     seconds : float
-        Between two savings.
+        From one saving to the next.
     system : LinearSystem
     Y : array (n, q)
 

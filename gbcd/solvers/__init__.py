@@ -1,14 +1,25 @@
-"""Solvers of Kbar @ alpha = Y behind one function, `solve`.
+"""Solvers of Kbar alpha = Y behind `solve`: by default a coarse block, then conjugate full-vector steps.
 
-`registry` holds `solve` and the names. One file a solver: `coarse_descent` ("gbcd"), `auto`, `cg` ("cg", "pcg"),
-`cholesky`; those of the paper are in `gbcd.paper`. "gbcd" is made of `coarse_block` (how many columns),
-`column_factor` (which, and their factor of K), `preconditioner`, `conjugate_steps`, and `plan` on `cost_model` (what it
-will take).
+`registry` holds `solve` and the names, `solver` says what a solver is. One file a solver: `coarse_descent` ("gbcd", the
+default), `auto`, `cg` ("cg", "pcg"), `cholesky`; the paper's are in `gbcd.paper`. The default is made of `coarse_block`
+(how many columns), `column_factor` (which ones, and their factor of K), `preconditioner`, `conjugate_steps`, and `plan`
+on `cost_model` (what to keep of K, and what it all takes).
 """
 
+from gbcd.progress.choice import Choice, SolverChoice, StepChoice
 from gbcd.progress.result import SolveResult
 from gbcd.progress.trace import TraceEntry
 from gbcd.solvers.cholesky import CholeskyFactor
 from gbcd.solvers.registry import SOLVERS, get_solver, solve
 
-__all__ = ["SOLVERS", "CholeskyFactor", "SolveResult", "TraceEntry", "get_solver", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Choice",
+    "CholeskyFactor",
+    "SolveResult",
+    "SolverChoice",
+    "StepChoice",
+    "TraceEntry",
+    "get_solver",
+    "solve",
+]

@@ -15,6 +15,9 @@ GRAM_BYTES = 8
 BUDGET_BYTES_PER_DRAWN_VALUE = 20
 """Bytes of the budget for each value of a draw's columns, which are evaluated beside L: in float32 a fifth of it."""
 
+MIN_TRACE = 1e-300
+"""Mean of the Schur diagonal that stands for zero, where its logarithm is taken."""
+
 
 def grow_coarse_block(
     model: CostModel, system: LinearSystem, factor: ColumnFactor, n_outputs: int, limit: float
@@ -54,9 +57,13 @@ class _Growth:
         self._n_outputs = n_outputs
         self._traces = {0: factor.trace}
         self._room = max(system.storage.room, MIN_FACTOR_BYTES)
-        draws = int(np.clip(self._room / (BUDGET_BYTES_PER_DRAWN_VALUE * system.n), MIN_DRAWN_PIVOTS, MAX_DRAWN_PIVOTS))
-        self._draws = draws
-        self.draws = min(draws, system.n)
+        affordable = self._room / (BUDGET_BYTES_PER_DRAWN_VALUE * system.n)
+        self._most_draws = int(np.clip(affordable, MIN_DRAWN_PIVOTS, MAX_DRAWN_PIVOTS))
+
+    @property
+    def draws(self) -> int:
+        """Pivots to draw at a time."""
+        return min(self._most_draws, self._system.n)
 
     def plan(self, rank: int, trace: float) -> Plan:
         """Return the plan with a factor of this rank, which leaves this trace."""
@@ -75,7 +82,7 @@ class _Growth:
         """Whether the budget holds the columns of another draw beside the factor as it is now, codes or not."""
         n, rank, factor = self._system.n, self._factor.rank, self._factor
         beside = here.reserved - factor.value_bytes * n * rank
-        drawn = self._system.dtype.itemsize * self._draws * n
+        drawn = self._system.dtype.itemsize * self._most_draws * n
         return beside + factor.bytes + drawn + GRAM_BYTES * rank**2 <= self._room
 
     @property
@@ -101,7 +108,7 @@ class _Growth:
         half = min(traces, key=lambda r: abs(r - rank / 2))
         if not half:
             return 1.0
-        return float(np.log(max(traces[half], 1e-300) / max(traces[rank], 1e-300)) / np.log(rank / half))
+        return float(np.log(max(traces[half], MIN_TRACE) / max(traces[rank], MIN_TRACE)) / np.log(rank / half))
 
     def _seconds_spent(self) -> float:
         """Return what the factor has taken so far."""

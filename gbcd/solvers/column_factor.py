@@ -113,7 +113,7 @@ class ColumnFactor:
         self._rng = rng
         spread = float(self.schur.max())
         self._root_noise = float(np.sqrt(system.noise / spread))
-        # A pivot this small makes the rounding of its column, divided by its root, too large a part of sqrt(noise).
+        # With a smaller pivot, the rounding of its column divided by its root is too large a part of sqrt(noise).
         scale = spread * system.n / self._root_noise**2
         self._floor = max(
             scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2,
@@ -265,8 +265,9 @@ class ColumnFactor:
         taken: list[int] = []
         left = schur.diagonal().copy()
         for i in self._rng.permutation(len(drawn)):
-            # Since its draw the Schur complement has shrunk from schur to left: accepted with probability left / schur.
-            # A pivot that is small beside the others would divide their rounding by its root, and bring little.
+            # Since the draw the Schur complement of i has shrunk from schur to left, by the pivots taken before it: it
+            # is accepted with probability left / schur. A pivot that is small beside the others would divide their
+            # rounding by its root, and bring little.
             if left[i] <= max(allowed[i], self._floor, MIN_PIVOT_SHARE * left.max()):
                 continue
             t = len(taken)
@@ -288,7 +289,7 @@ class ColumnFactor:
                 for old, at_pivots in zip(self._panels, earlier, strict=True):
                     columns[i] -= _decoded(old[p], room) @ at_pivots
                 divide(columns[i], lower)
-                # No row of a factor is longer than its Schur diagonal allows; rounding would grow from pivot to pivot.
+                # |L_i|^2 <= d_i in exact arithmetic. Rounding that breaks this would grow from pivot to pivot.
                 squares = np.einsum("ij,ij->i", columns[i], columns[i], dtype=np.float64)
                 allowed = np.minimum(1, np.sqrt(self.schur[i] / np.maximum(squares, np.finfo(np.float64).tiny)))
                 columns[i] *= allowed[:, None].astype(self._dtype)

@@ -12,6 +12,7 @@ from collections import deque
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
+from gbcd.progress.restarts import has_stalled
 from gbcd.progress.solve_run import SolveRun
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import spans
@@ -28,14 +29,11 @@ descent comes soon then, and the drift is estimated with caution."""
 MAX_FINAL_DRIFT = 1.0
 """Drift over the norm of the running gradient up to which that is used just before the end."""
 
-MAX_TILE_DRIFT = 0.1
+MAX_TILE_ERROR = 0.1
 """Error over the gradient's norm up to which a gradient evaluated in tile precision serves."""
 
 NEGLIGIBLE_DRIFT = 1e-3
 """Drift over the tolerance up to which the running gradient is as good as the exact one."""
-
-STALLED = 0.5
-"""Part of an exact gradient's norm: where more is left at the next one, rounding is in the way."""
 
 MAX_OUTPUTS_TOGETHER = 64
 """Outputs that share directions: more cost more in small products than they save in steps."""
@@ -139,52 +137,111 @@ def conjugate_descent(
     (g' P^-1 g)^2 / (2 g' P^-1 Kbar P^-1 g) >= |g|^2 / (2 largest(P) kappa), kappa the condition of
     P^-1/2 Kbar P^-1/2, which is Theorem 2's kind of decrease with another constant.
     """
-    problem = run.problem
-    system, Y = problem.system, problem.Y
-    alpha, G = np.zeros_like(Y), -Y
-    exact_norm = norm = infinity_norm(G)
-    exact = True
-    directions = Directions(window, Y.shape[1])
-    moved = np.zeros_like(Y)
-    base = 0.0  # drift of the gradient that the moves are counted from
+    descent = _Descent(run, Directions(window, run.problem.Y.shape[1]))
     steps = 0
-    while not (exact and norm <= problem.tol) and not run.exhausted and steps < max_steps:
+    while not descent.converged and not run.exhausted and steps < max_steps:
         steps += 1
-        step = -preconditioner.solve(G)
-        directions.conjugate(step)
+        descent.step(preconditioner)
+        if not descent.converged and descent.needs_gradient(whole) and not descent.evaluate_gradient():
+            break
+    return descent.alpha, descent.exact_gradient()
+
+
+class _Descent:
+    """Coefficients and running gradient of one descent, and what rounding may have done to the gradient.
+
+    Parameters
+    ----------
+    run : SolveRun
+    directions : Directions
+
+    Attributes
+    ----------
+    alpha : array (n, q)
+    """
+
+    def __init__(self, run: SolveRun, directions: Directions) -> None:
+        Y = run.problem.Y
+        self.alpha = np.zeros_like(Y)
+        self._run = run
+        self._directions = directions
+        self._G = -Y
+        self._norm = self._exact_norm = infinity_norm(self._G)
+        self._exact = True  # whether G is as good as a float64 residual
+        self._moved = np.zeros_like(Y)  # what alpha has moved by since G was evaluated
+        self._evaluation_error = 0.0  # of G when it was evaluated
+        self._drift = 0.0  # of G now
+        self._stands_still = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether an exact gradient is within the tolerance."""
+        return self._exact and self._norm <= self._run.problem.tol
+
+    def exact_gradient(self) -> Float64Array:
+        """Return the gradient, evaluated in float64 unless it is as good as that."""
+        problem = self._run.problem
+        return self._G if self._exact else problem.system.residual(self.alpha, problem.Y)
+
+    def step(self, preconditioner: Preconditioner) -> None:
+        """Minimise f along -P^-1 g, made conjugate to earlier directions."""
+        run = self._run
+        system = run.problem.system
+        step = -preconditioner.solve(self._G)
+        self._directions.conjugate(step)
         product = system.matmul(step)
         run.count_columns(system.n)
-        moves = directions.add(step, product, G)
-        alpha += moves
-        moved += moves
-        norm = run.record(alpha, G)
-        drift = base + _drift(system.product_error, moved)
+        moves = self._directions.add(step, product, self._G)
+        self.alpha += moves
+        self._moved += moves
+        self._stands_still = not moves.any()
+        self._norm = run.record(self.alpha, self._G)
+        self._drift = self._evaluation_error + _largest_error(system.product_error, self._moved)
         # In float64 the running gradient is as good as one that is evaluated afresh.
-        exact = system.dtype == np.float64 and drift <= NEGLIGIBLE_DRIFT * problem.tol
-        if exact and norm <= problem.tol:
-            break
-        # An exact gradient costs half a pass, and one that is not within the tolerance several steps: norm and drift
-        # must be within it together, or the norm within half of it.
-        arrived = norm <= max(problem.running_tol - drift, 0.5 * problem.running_tol) or not moves.any()
-        ends_soon = whole and norm <= FINAL_NORM * problem.tol and drift <= MAX_FINAL_DRIFT * norm
-        if not arrived and (ends_soon or drift <= MAX_DRIFT * norm):
-            continue
-        moved[:] = 0
-        # Tiles evaluated in float32 err a hundred times less than codes, and take a third of the time of float64.
-        tile_drift = _drift(system.precision.tile_error, alpha)
-        exact = arrived or tile_drift > MAX_TILE_DRIFT * norm
-        base = 0.0 if exact else tile_drift
-        G = system.residual(alpha, Y, exact=exact)
-        run.count_columns(system.n)
-        norm = infinity_norm(G)
-        if exact:
-            stuck, exact_norm = norm > STALLED * exact_norm, norm
-            if norm <= problem.tol or (stuck and not system.raise_precision()):
-                break
-        directions.minimise(alpha, G)
-    return alpha, G if exact else system.residual(alpha, Y)
+        self._exact = system.dtype == np.float64 and self._drift <= NEGLIGIBLE_DRIFT * run.problem.tol
+
+    @property
+    def _apparently_converged(self) -> bool:
+        """Whether an exact gradient is worth half a pass.
+
+        One that is not within the tolerance costs several steps: the norm and the drift must be within it together, or
+        the norm within half of it.
+        """
+        tol = self._run.problem.running_tol
+        return self._norm <= max(tol - self._drift, 0.5 * tol) or self._stands_still
+
+    def needs_gradient(self, whole: bool) -> bool:
+        """Whether the gradient is to be evaluated: the descent has apparently converged, or the drift is too large.
+
+        Where K is kept `whole`, an evaluation takes the time of many steps, and is put off near the end.
+        """
+        ends_soon = self._norm <= FINAL_NORM * self._run.problem.tol and self._drift <= MAX_FINAL_DRIFT * self._norm
+        drifts_little = (whole and ends_soon) or self._drift <= MAX_DRIFT * self._norm
+        return self._apparently_converged or not drifts_little
+
+    def evaluate_gradient(self) -> bool:
+        """Replace the running gradient by one evaluated afresh; return False where the descent ends with it.
+
+        It is evaluated in float64 at the end, and where tile precision is too coarse. Else in tile precision: float32
+        values err a hundred times less than codes, and take a third of the time of float64.
+        """
+        problem = self._run.problem
+        system = problem.system
+        tile_error = _largest_error(system.precision.tile_error, self.alpha)
+        self._exact = self._apparently_converged or tile_error > MAX_TILE_ERROR * self._norm
+        self._evaluation_error = 0.0 if self._exact else tile_error
+        self._moved[:] = 0
+        self._G = system.residual(self.alpha, problem.Y, exact=self._exact)
+        self._run.count_columns(system.n)
+        self._norm = infinity_norm(self._G)
+        if self._exact:
+            stalled, self._exact_norm = has_stalled(self._exact_norm, self._norm), self._norm
+            if self.converged or (stalled and not system.raise_precision()):
+                return False
+        self._directions.minimise(self.alpha, self._G)
+        return True
 
 
-def _drift(value_error: float, moved: Float64Array) -> float:
+def _largest_error(value_error: float, moved: Float64Array) -> float:
     """Return about the largest error of K @ moved (n, q) whose kernel values carry this error."""
     return LARGEST_ERROR * value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))

@@ -137,7 +137,8 @@ def solve(
 
     Parameters
     ----------
-    system : LinearSystem
+    system : KernelSystem
+        Or another `LinearSystem`.
     Y : array (n,) or (n, q)
     solver : str or Solver
         "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and

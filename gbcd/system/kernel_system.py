@@ -1,7 +1,7 @@
 """`KernelSystem`: Kbar = K + noise I over the rows of one matrix, in one process.
 
 It joins four parts: which values are kept (`storage`), in which precision values are evaluated (`precision`), the
-features they are evaluated from (`features`, `exact_tiles`), and products with vectors (`products`). What each
+tiles that are evaluated (`tile_evaluator`, `exact_tiles`), and products with vectors (`products`). What each
 operation costs stands in `LinearSystem`.
 """
 
@@ -18,12 +18,12 @@ from gbcd.kernels.base import Kernel, require_kernel
 from gbcd.memory_budget import budget_bytes
 from gbcd.scaling import centre
 from gbcd.system.exact_tiles import ExactTiles
-from gbcd.system.features import RowFeatures
 from gbcd.system.kept_tiles import TILE, KeptTiles, Pair, tile_pairs
 from gbcd.system.precision import Precision, TilePrecision, check_precision
 from gbcd.system.products import MAX_PANEL_ROWS, symmetric_product, whole_product, wide_product
 from gbcd.system.protocol import KeptPart, KnownColumns
 from gbcd.system.storage import KernelStorage
+from gbcd.system.tile_evaluator import TileEvaluator
 from gbcd.system.tiles import kernel_matrix, tile_rows
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
@@ -108,7 +108,7 @@ class KernelSystem:
         largest = float(self._kernel_diagonal.max())
         self.precision = TilePrecision(precision, self.noise, (self.n, d), magnitude, largest)
         self.storage = KernelStorage((self.n, d), budget, self.precision)
-        self._features = self._make_features()
+        self._tiles = self._make_tiles()
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
@@ -134,17 +134,7 @@ class KernelSystem:
     def keep(self, part: KeptPart, reserved: int = 0, coded: bool | None = None) -> bool:
         """Say what of K is kept from now on, as far as the memory budget goes; return whether all of it has room.
 
-        Parameters
-        ----------
-        part : {"whole", "half", "nothing"}
-            "whole": all of K in tile precision, if it fits; evaluated at once. Where it does not fit nothing changes.
-            "half": as many tiles of one half as fit; filled and read by `matmul` alone. "nothing": the memory is given
-            back; the next `matmul` keeps what fits.
-        reserved : int
-            Bytes of the budget that "half" leaves alone.
-        coded : bool, optional
-            Keep the half as 16-bit codes, or in tile precision. By default in tile precision where all of it fits;
-            else as codes, where the noise outweighs their rounding; else as much of it as fits, in tile precision.
+        The parameters are those of `LinearSystem.keep`.
         """
         if part == "whole":
             return self.storage.keep_whole(self._fill_symmetric)
@@ -162,7 +152,7 @@ class KernelSystem:
         if not self.precision.raise_to_float64():
             return False
         self.storage.release()
-        self._features = self._make_features()
+        self._tiles = self._make_tiles()
         return True
 
     def diagonal(self, noise: bool = True) -> Float64Array:
@@ -186,7 +176,7 @@ class KernelSystem:
             return self.storage.matrix[I]
         self.kernel_evaluations += len(I) * self.n
         values = np.empty((len(I), self.n), dtype=self.dtype) if out is None else out
-        return self._features.few_rows(I, values)
+        return self._tiles.few_rows(I, values)
 
     def add_columns(self, B: IntArray, D: Float64Array, G: Float64Array, known: KnownColumns | None = None) -> None:
         """G += Kbar[:, B] @ D in place, in row tiles; n x m values are never held.
@@ -225,7 +215,7 @@ class KernelSystem:
         """
         if wide:
             self.kernel_evaluations += self.n**2
-            return wide_product(self._features, V.astype(self.dtype, copy=False), self.noise)
+            return wide_product(self._tiles, V.astype(self.dtype, copy=False), self.noise)
         if self.storage.matrix is not None:
             return whole_product(self.storage.matrix, V) + self.noise * V
         half = self._keep_half() if self.storage.half is None else self.storage.half
@@ -253,21 +243,21 @@ class KernelSystem:
         self.kernel_evaluations += self.n * len(X_new)
         return kernel_matrix(self.kernel, self.X, X_new, self.origin, dtype)
 
-    def _make_features(self) -> RowFeatures:
-        return RowFeatures(self.X, self.kernel, self.origin, self._kernel_diagonal, self.dtype)
+    def _make_tiles(self) -> TileEvaluator:
+        return TileEvaluator(self.X, self.kernel, self.origin, self._kernel_diagonal, self.dtype)
 
     def _keep_half(self, reserved: int | None = None, coded: bool | None = None) -> KeptTiles:
         half = self.storage.keep_half(reserved, coded)
         if self.storage.is_coded and self.precision.code_rounding > NEGLIGIBLE_ROUNDING:
-            self._features.sort()
+            self._tiles.sort()
         return half
 
     def _panel(self, I: IntArray | None, J: IntArray) -> FloatArray:  # noqa: E741 - the paper's index sets
         """Return K[I, J] in tile precision; all rows where I is None."""
         count = self.n if I is None else len(I)
         values = np.empty((count, len(J)), dtype=self.dtype)
-        matrix, rows = self.storage.matrix, self._features.rows
-        columns = None if matrix is not None else self._features.columns[J]
+        matrix, rows = self.storage.matrix, self._tiles.rows
+        columns = None if matrix is not None else self._tiles.columns[J]
 
         def work(pieces: Iterator[slice]) -> None:
             for piece in pieces:
@@ -298,7 +288,7 @@ class KernelSystem:
     def _add_evaluated_columns(
         self, B: IntArray, step: FloatArray, scale: float, G: Float64Array, rest: IntArray | None
     ) -> None:
-        rows, columns = self._features.rows, self._features.columns[B]
+        rows, columns = self._tiles.rows, self._tiles.columns[B]
         count = self.n if rest is None else len(rest)
         height = tile_rows(len(B), self.dtype)
 
@@ -314,17 +304,17 @@ class KernelSystem:
 
     def _half_product(self, V: FloatArray, dtype: np.dtype[np.floating], kept: KeptTiles | None = None) -> Float64Array:
         """Return K @ V by symmetric tiles in this precision, read from `kept` where it holds them."""
-        features = self._features
-        order = slice(None) if features.order is None else features.order
+        evaluated = self._tiles
+        order = slice(None) if evaluated.order is None else evaluated.order
         # What is kept is filled with float64 values, rounded.
         exact = dtype != self.dtype or (kept is not None and kept.dtype == np.float32 and not kept.is_full)
-        tiles = self._exact_tiles(features.order) if exact else None
+        tiles = self._exact_tiles(evaluated.order) if exact else None
 
         def fill(pair: Pair, values: FloatArray) -> None:
             if tiles is not None and values.dtype != self.dtype:
                 tiles.fill(pair, values)
             else:
-                features.fill(pair, values)
+                evaluated.fill(pair, values)
 
         product, evaluations = symmetric_product(V[order], dtype, fill, kept)
         self.kernel_evaluations += evaluations

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gbcd.system.features import RowFeatures
 from gbcd.system.kept_tiles import CODED, TILE, KeptTiles, Pair, tile_pairs
+from gbcd.system.tile_evaluator import TileEvaluator
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray
 
@@ -120,7 +120,7 @@ def whole_product(matrix: FloatArray, V: FloatArray) -> Float64Array:
     return product
 
 
-def wide_product(features: RowFeatures, V: FloatArray, noise: float) -> FloatArray:
+def wide_product(tiles: TileEvaluator, V: FloatArray, noise: float) -> FloatArray:
     """Return (K + noise I) @ V, (n, q), evaluated and summed up in tile precision, which V has too.
 
     For many columns: then the product outweighs the kernel values, and evaluating both halves of K is cheaper than the
@@ -136,7 +136,7 @@ def wide_product(features: RowFeatures, V: FloatArray, noise: float) -> FloatArr
             total = V.dtype.type(noise) * V[i]
             for j in columns:
                 tile = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
-                total += features.tile(i, j, tile) @ V[j]
+                total += tiles.evaluate(i, j, tile) @ V[j]
             product[i] = total
 
     parallel(work, spans(n, WIDE_TILE[0]))

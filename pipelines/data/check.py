@@ -24,7 +24,7 @@ from pipelines.progress import Reporter
 from pipelines.settings import Config
 from pose.body.camera import Camera
 from pose.errors import DataError, MissingFile
-from pose.humaneva import HumanEva, Labels, Sequence
+from pose.humaneva import HumanEva, Labels, Trial
 from pose.humaneva.clock import CAMERA_ORDER, published_first_frames
 from pose.humaneva.screening import HEAD_SPAN, LENGTH_TOLERANCE, median_lengths, plausible_bones
 from pose.silhouette.background_model import BackgroundModel
@@ -65,7 +65,7 @@ def check_tree(
         Folder for one overlay picture a trial, made if missing; none are drawn without it.
     selection : Selection, optional
     video_frame_shift : int
-        See `pose.humaneva.Sequence`.
+        See `pose.humaneva.Trial`.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class _Checker:
         for texts in (self.result.faults, self.result.notes):
             texts[:] = dict.fromkeys(texts)
 
-    def _n_videos(self, sequence: Sequence) -> int:
+    def _n_videos(self, sequence: Trial) -> int:
         return sum(camera in sequence.videos for camera in self.cameras)
 
     def _calibrations(self, name: str) -> dict[str, Camera]:
@@ -148,7 +148,7 @@ class _Checker:
                 self.result.faults.append(f"{name} {camera}.cal: the camera looks away from the middle of the room")
         return found
 
-    def _check_trial(self, sequence: Sequence, calibrations: dict[str, Camera]) -> list[str]:
+    def _check_trial(self, sequence: Trial, calibrations: dict[str, Camera]) -> list[str]:
         """Check one trial; returns the cameras whose video was looked through."""
         self.result.faults += file_faults(sequence, [])  # calibrations are told already
         labels = self._labels(sequence)
@@ -176,7 +176,7 @@ class _Checker:
                 self.result.overlays.append(path)
         return [camera for camera in self.cameras if camera in sequence.videos]
 
-    def _labels(self, sequence: Sequence) -> Labels | None:
+    def _labels(self, sequence: Trial) -> Labels | None:
         try:
             return sequence.labels(sequence.numbers())
         except MissingFile as error:
@@ -185,14 +185,14 @@ class _Checker:
             self.result.faults.append(str(error))
         return None
 
-    def _synced(self, sequence: Sequence) -> dict[str, int]:
+    def _synced(self, sequence: Trial) -> dict[str, int]:
         """First video frame by camera; none where offsets are missing or faulty, which `_labels` has told."""
         try:
             return dict(sequence.clock.first_video_frame)
         except DataError:
             return {}
 
-    def _look(self, sequence: Sequence, numbers: IntArray) -> dict[str, Look]:
+    def _look(self, sequence: Trial, numbers: IntArray) -> dict[str, Look]:
         wanted = numbers if self._synced(sequence) else ()
         looks = {}
         for camera in self.cameras:
@@ -205,7 +205,7 @@ class _Checker:
         return looks
 
     def _check_video(
-        self, sequence: Sequence, camera: str, look: Look, labels: Labels | None, calibration: Camera | None
+        self, sequence: Trial, camera: str, look: Look, labels: Labels | None, calibration: Camera | None
     ) -> None:
         info = sequence.video_info(camera)
         needed = 0
@@ -236,7 +236,7 @@ class _Checker:
                 f"principal point is ({principal[0]:.0f}, {principal[1]:.0f})"
             )
 
-    def _check_bones(self, sequence: Sequence, labels: Labels) -> None:
+    def _check_bones(self, sequence: Trial, labels: Labels) -> None:
         name = sequence.subject.name
         if name not in self._references:
             try:
@@ -259,7 +259,7 @@ class _Checker:
                 f"elsewhere {row.reference:.0f} mm); screen=True leaves them out"
             )
 
-    def _check_motion(self, sequence: Sequence) -> None:
+    def _check_motion(self, sequence: Trial) -> None:
         """Note frames in which no marker moved at all: measured ones always do, a recording that was filled up not."""
         positions = sequence.markers.positions
         repeats = np.flatnonzero(((positions[1:] == positions[:-1]) | np.isnan(positions[1:])).all(axis=(1, 2)))
@@ -271,7 +271,7 @@ class _Checker:
 
     def _distances_of(
         self,
-        sequence: Sequence,
+        sequence: Trial,
         looks: dict[str, Look],
         numbers: IntArray,
         calibrations: dict[str, Camera],
@@ -302,12 +302,12 @@ class _Checker:
                 self.result.faults.append(str(error))
         return self._backgrounds[camera]
 
-    def _check_sync(self, sequence: Sequence, distances: dict[str, JointDistances]) -> None:
+    def _check_sync(self, sequence: Trial, distances: dict[str, JointDistances]) -> None:
         first = self._synced(sequence)
         if not first:
             return
         clock = sequence.clock
-        known = published_first_frames(sequence.subject.name, sequence.action, sequence.trial)
+        known = published_first_frames(sequence.subject.name, sequence.action, sequence.number)
         published = None if known is None or has_own_table(self.data) else dict(known)
         shift = best_shift(distances.values()) if distances else None
         near = float(np.mean([d.share_near for d in distances.values()])) if distances else None
@@ -338,7 +338,7 @@ class _Checker:
             )
         self._compare_cameras(sequence, distances, shift)
 
-    def _compare_cameras(self, sequence: Sequence, distances: dict[str, JointDistances], shift: int | None) -> None:
+    def _compare_cameras(self, sequence: Trial, distances: dict[str, JointDistances], shift: int | None) -> None:
         for camera, distance in distances.items():
             others = best_shift([d for name, d in distances.items() if name != camera]) if len(distances) > 2 else shift
             own = None if others is None else best_shift([distance], believed=others)
@@ -349,7 +349,7 @@ class _Checker:
                     f"{'late' if own > others else 'early'} against those of the other cameras"
                 )
 
-    def _compare_published(self, sequence: Sequence, first: dict[str, int], published: dict[str, int] | None) -> None:
+    def _compare_published(self, sequence: Trial, first: dict[str, int], published: dict[str, int] | None) -> None:
         """Compare with section 5's table, which holds where all seven cameras have their corrected offsets."""
         if published is None:
             return

@@ -12,7 +12,7 @@ from pathlib import Path
 from pipelines.progress import Reporter
 from pose.body.skeleton import HUMANEVA_15
 from pose.errors import DataError, MissingFile
-from pose.humaneva import SCHEMES, HumanEva, Labels, Sequence, Subject
+from pose.humaneva import SCHEMES, HumanEva, Labels, Subject, Trial
 from pose.humaneva.files.ofs import read_ofs
 from pose.humaneva.folders import entries
 from pose.humaneva.partition_counts import PartitionCount
@@ -117,7 +117,7 @@ def missing_parts(data: HumanEva) -> list[str]:
     """
     missing = []
     wanted = {(owner.upper(), name.lower()): name for owner, name in data.partitions}
-    there = {(sequence.subject.name, f"{sequence.action} {sequence.trial}".lower()) for sequence in data.trials}
+    there = {(sequence.subject.name, f"{sequence.action} {sequence.number}".lower()) for sequence in data.trials}
     subjects = [subject.name for subject in data.subjects]
     absent = sorted({owner for owner, _ in wanted} - set(subjects))
     if absent:
@@ -155,7 +155,7 @@ def _missing_of_subject(subject: Subject, cameras: list[str]) -> list[str]:
     return [f"{subject.name}: {', '.join(files)}"] if files else []
 
 
-def _missing_of_trial(sequence: Sequence, cameras: list[str]) -> list[str]:
+def _missing_of_trial(sequence: Trial, cameras: list[str]) -> list[str]:
     missing = [] if sequence.partitions else ["no frames of it in the table of partitions"]
     if not sequence.is_mocap_only:
         missing += [] if sequence.videos else ["no video"]
@@ -164,12 +164,12 @@ def _missing_of_trial(sequence: Sequence, cameras: list[str]) -> list[str]:
         offsets = [camera for camera in sequence.videos if camera not in sequence.offset_files]
         missing += [f"no video by {' '.join(videos)}"] if videos else []
         missing += [f"no .ofs of {' '.join(offsets)}"] if offsets else []
-    if sequence.trial != TEST_TRIAL and not sequence.has_mocap:
+    if sequence.number != TEST_TRIAL and not sequence.has_mocap:
         missing.append("no motion capture")
     return [f"{sequence.name}: {', '.join(missing)}"] if missing else []
 
 
-def file_faults(sequence: Sequence, cameras: list[str]) -> list[str]:
+def file_faults(sequence: Trial, cameras: list[str]) -> list[str]:
     """What is wrong with each of a trial's small files and its motion capture; nothing of those that are missing.
 
     To use a trial stops at the first that is faulty; a person wants to know all of them.
@@ -189,13 +189,13 @@ def file_faults(sequence: Sequence, cameras: list[str]) -> list[str]:
     return faults
 
 
-def _survey_trial(sequence: Sequence, info: DataInfo) -> None:
+def _survey_trial(sequence: Trial, info: DataInfo) -> None:
     cameras = [name for name in info.data.cameras if name in sequence.videos]
     labels, reason = None, ""
     info.faults.extend(file_faults(sequence, cameras))
     try:
         labels = sequence.labels(sequence.numbers())
-        if sequence.trial == TEST_TRIAL and not sequence.has_mocap:
+        if sequence.number == TEST_TRIAL and not sequence.has_mocap:
             reason = "its motion capture is withheld"
     except MissingFile as error:
         reason = str(error)
@@ -217,9 +217,7 @@ def _counts(labels: Labels) -> tuple[int, int, int]:
     return len(labels.numbers), int(labels.valid.sum()), int(labels.usable.sum())
 
 
-def _camera_frames(
-    sequence: Sequence, camera: str, labels: Labels | None, reason: str, faults: list[str]
-) -> CameraFrames:
+def _camera_frames(sequence: Trial, camera: str, labels: Labels | None, reason: str, faults: list[str]) -> CameraFrames:
     announced = 0
     try:
         announced = sequence.video_info(camera).announced_frames
@@ -235,22 +233,22 @@ def _camera_frames(
     return CameraFrames(sequence.name, camera, named, valid, used, announced, reason)
 
 
-def _in_video(sequence: Sequence, camera: str, labels: Labels, n_frames: int) -> BoolArray:
+def _in_video(sequence: Trial, camera: str, labels: Labels, n_frames: int) -> BoolArray:
     """Which frames the video has a picture of, (n,)."""
     index = labels.numbers + sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
     inside: BoolArray = (index >= 0) & ((index < n_frames) | (n_frames == 0))
     return inside
 
 
-def _partition_counts(
-    sequence: Sequence, scheme: str, labels: Labels, cameras: tuple[str, ...]
-) -> list[PartitionCount]:
+def _partition_counts(sequence: Trial, scheme: str, labels: Labels, cameras: tuple[str, ...]) -> list[PartitionCount]:
     rows = []
     for partition, (first, last) in sorted(ranges_of(sequence, scheme).items(), key=lambda item: item[1]):
         within = (labels.numbers >= first) & (labels.numbers <= last)
         n_valid = int((within & labels.usable).sum())
         counts = (first, last, int(within.sum()), n_valid)
-        rows.append(PartitionCount(sequence.subject.name, sequence.action, sequence.trial, partition, *counts, cameras))
+        rows.append(
+            PartitionCount(sequence.subject.name, sequence.action, sequence.number, partition, *counts, cameras)
+        )
     return rows
 
 
@@ -287,6 +285,6 @@ def totals(counts: list[PartitionCount]) -> list[PartitionTotal]:
 
 
 def bone_names() -> tuple[str, ...]:
-    """Names of the lengths of `Sequence.bone_lengths`: the bones of `HUMANEVA_15`, then pelvis to head."""
+    """Names of the lengths of `Trial.bone_lengths`: the bones of `HUMANEVA_15`, then pelvis to head."""
     names = HUMANEVA_15.names
     return (*(f"{names[a]}-{names[b]}".replace("_", " ") for a, b in HUMANEVA_15.bones), "pelvis-head")

@@ -18,7 +18,7 @@ from pose.drawing.colours import INK, PAPER
 from pose.drawing.skeleton import draw_skeleton
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import Labels, Sequence
+from pose.humaneva import Labels, Trial
 from pose.silhouette.background_model import BackgroundModel
 from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
@@ -64,7 +64,7 @@ class Look:
     images: dict[int, Image]
 
 
-def look_through(sequence: Sequence, camera: str, numbers: Iterable[int]) -> Look:
+def look_through(sequence: Trial, camera: str, numbers: Iterable[int]) -> Look:
     """Decode a whole video once, and keep the pictures of some toolkit frames.
 
     Raises
@@ -139,7 +139,7 @@ def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | 
 
 
 def joint_distances(
-    sequence: Sequence, camera: Camera, images: dict[int, Image], background: BackgroundModel
+    sequence: Trial, camera: Camera, images: dict[int, Image], background: BackgroundModel
 ) -> JointDistances | None:
     """Compare the pictures of some toolkit frames F with the joints of F - 12 ... F + 12.
 
@@ -202,7 +202,7 @@ def _sample(distance: FloatArray, pixels: FloatArray) -> FloatArray:
 
 def save_overlay(
     path: Path,
-    sequence: Sequence,
+    sequence: Trial,
     pictures: dict[str, dict[int, Image]],
     cameras: dict[str, Camera],
     numbers: IntArray,
@@ -212,7 +212,7 @@ def save_overlay(
     Parameters
     ----------
     path : Path
-    sequence : Sequence
+    sequence : Trial
     pictures : dict of str to dict of int to ndarray
         By camera and toolkit frame; one that is missing leaves its place empty.
     cameras : dict of str to Camera
@@ -243,7 +243,7 @@ def save_overlay(
 
 
 def _cell(
-    sequence: Sequence, name: str, number: int, image: Image | None, camera: Camera | None, pose: FloatArray
+    sequence: Trial, name: str, number: int, image: Image | None, camera: Camera | None, pose: FloatArray
 ) -> Image:
     """One picture with its title."""
     cell: Image = np.full((_CELL + _TITLE, _CELL, 3), PAPER, dtype=np.uint8)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipelines.errors import UsageError
 from pipelines.progress import Reporter
 from pose.synth import DEFAULT_FRAMES, synthesize
-from pose.synth.motion_files import RATES, SUFFIXES, UNITS, UP_AXES
+from pose.synth.motion_files import FRAME_RATES, SUFFIXES, UNITS, UP_AXES
 from pose.synth.writer import MANIFEST
 
 
@@ -125,6 +125,6 @@ def _up(text: str | None) -> str | None:
 
 
 def _rate(rate: float | None) -> float | None:
-    if rate is not None and not RATES[0] <= rate <= RATES[1]:
-        raise UsageError(f"--motion-rate {rate:g}: {RATES[0]:g} to {RATES[1]:g} frames a second")
+    if rate is not None and not FRAME_RATES[0] <= rate <= FRAME_RATES[1]:
+        raise UsageError(f"--motion-rate {rate:g}: {FRAME_RATES[0]:g} to {FRAME_RATES[1]:g} frames a second")
     return rate

@@ -15,8 +15,7 @@ from pipelines.settings import Config
 from pose import GaussianBackground
 from pose.errors import DataError
 from pose.files import atomic_path
-from pose.humaneva import HumanEva
-from pose.humaneva import Sequence as HumanEvaSequence
+from pose.humaneva import HumanEva, Trial
 from pose.humaneva.files.background_cache import cache_name, read_background, write_background
 from pose.silhouette.background_model import BackgroundModel
 from pose.silhouette.opencv_backgrounds import SubtractorBackground
@@ -163,7 +162,7 @@ class TreeSilhouettes:
             cache = None if self._work is None else self._work / cache_name(camera)
             self._backgrounds[camera] = fit_background(recordings, self._config, cache)
 
-    def read(self, sequence: HumanEvaSequence, camera: str, numbers: IntArray) -> Iterator[tuple[int, Mask]]:
+    def read(self, sequence: Trial, camera: str, numbers: IntArray) -> Iterator[tuple[int, Mask]]:
         """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""
         if self._folder is None:
             background = self._backgrounds[camera]
@@ -174,15 +173,15 @@ class TreeSilhouettes:
         for number, frame in replace(sequence, videos={camera: source}).read(camera, numbers, read_masks):
             yield number, silhouette(frame, None, source)
 
-    def fingerprint(self, sequence: HumanEvaSequence, camera: str) -> str:
+    def fingerprint(self, sequence: Trial, camera: str) -> str:
         """Changes whenever the silhouettes may."""
         if self._folder is not None:
             return digest(self._masks_of(sequence, camera))
         return "".join(digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))
 
-    def _masks_of(self, sequence: HumanEvaSequence, camera: str) -> Path:
+    def _masks_of(self, sequence: Trial, camera: str) -> Path:
         assert self._folder is not None
-        stem = f"{sequence.action}_{sequence.trial}_({camera})"
+        stem = f"{sequence.action}_{sequence.number}_({camera})"
         folder = self._folder / sequence.subject.name
         for candidate in (folder / stem, folder / f"{stem}.avi", folder / f"{stem}.mp4"):
             if candidate.exists():

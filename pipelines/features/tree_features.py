@@ -114,7 +114,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
     """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
     faults = []
     found = []
-    for known in tree.sequences():
+    for known in tree.trials_with_video():
         try:
             sequence = divided(known, config.data.scheme)
             if partition not in sequence.partitions:
@@ -131,7 +131,7 @@ def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> 
             faults.append(f"{sequence.name}: no frame of {partition} has whole motion capture")
         found += [Recording(sequence, camera, kept) for camera in cameras if len(kept.numbers)]
     if not found:
-        there = ", ".join(sequence.name for sequence in tree.sequences()) or "none"
+        there = ", ".join(sequence.name for sequence in tree.trials_with_video()) or "none"
         reasons = "; ".join(faults) or (
             f"no trial has frames of {partition} (trials with video: {there}); "
             + (
@@ -159,7 +159,7 @@ def _label(recording: Recording, edges: VideoEdges, config: Config) -> Samples:
         np.full(n, sequence.subject.name),
         np.full(n, sequence.action),
         np.full(n, recording.camera),
-        np.full(n, sequence.trial),
+        np.full(n, sequence.number),
         edges.numbers,
         n_empty=edges.n_decoded - n,
         n_missing=len(recording.labels.numbers) - edges.n_decoded,

@@ -15,7 +15,7 @@ from pipelines.features.silhouettes import TreeSilhouettes, is_too_large, warn_o
 from pipelines.settings import Config
 from pose import EmptySilhouetteError, trace_edges
 from pose.files import atomic_path
-from pose.humaneva import LabelledFrames, Sequence
+from pose.humaneva import LabelledFrames, Trial
 from pose.types import Float32Array, IntArray
 
 _CACHE_VERSION = 2
@@ -26,7 +26,7 @@ _CACHE_VERSION = 2
 class Recording:
     """The labelled frames of one video."""
 
-    sequence: Sequence
+    sequence: Trial
     camera: str
     labels: LabelledFrames
 

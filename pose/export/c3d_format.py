@@ -14,19 +14,26 @@ from typing import Any
 
 import numpy as np
 
+from pose.c3d_file import C3dFile, read_c3d_file, write_c3d_file
 from pose.errors import DataError
 from pose.export.record import UNIT, Record, checked_series, known_skeleton, parse_record, record_of
 from pose.export.timing import regular_rate
 from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray, IntArray
 
-# ezc3d and the release's readers, which bring OpenCV and FFmpeg, are imported in the functions that need them.
-_MOST_FRAMES = 65_535  # what its header can count, and ezc3d reads
-_PIECE = 120  # characters; a parameter's text has at most 255 bytes
+#: Frames that the header can count.
+_MOST_FRAMES = 65_535
+#: Characters of the record in one text of a parameter, which has at most 255 bytes.
+_PIECE = 120
+#: Texts of one parameter.
 _MOST_PIECES = 255
-_UNSEEN = -1.0  # the residual of a point that was not seen
-_SCREEN = {"camera": ("+X", "-Y"), "world": ("+X", "+Z")}  # what points right and up on a screen
+#: The residual of a point that was not seen.
+_UNSEEN = -1.0
+#: What points right and up on a screen, by the axes of a series; axes with y up are not listed.
+_SCREEN = {"camera": ("+X", "-Y"), "world": ("+X", "+Z")}
 _Y_UP_SCREEN = ("+X", "+Y")
+#: mm in the units of length that are read.
+_MM_PER_UNIT = {"mm": 1.0, "m": 1000.0}
 
 
 def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None, name: str | None = None) -> None:
@@ -47,9 +54,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     DataError
         If the frames do not follow evenly or are more than the format counts.
     """
-    import ezc3d
-
-    from pose.humaneva.files.c3d import write_whole
+    import ezc3d  # needed for C3D alone, and slow to load
 
     where = Path(path) if name is None else Path(path).with_name(name)
     rate = regular_rate(where, series) if rate is None else rate
@@ -78,7 +83,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
         analog["RATE"]["value"], analog["LABELS"]["value"] = [rate], list(channels)
         analog["UNITS"]["value"] = [UNIT if "_std_" in label else "" for label in channels]
         file["data"]["analogs"] = np.stack(list(channels.values()))[None]
-    write_whole(file, Path(path))
+    write_c3d_file(file, Path(path))
 
 
 def _channels(series: PoseSeries) -> dict[str, FloatArray]:
@@ -115,35 +120,25 @@ def read_c3d(path: str | Path) -> PoseSeries:
     DataError
         If it is no C3D file, is truncated, or its points are no skeleton.
     """
-    import ezc3d
-
-    from pose.humaneva.files.c3d import read_c3d as read_points
-
     path = Path(path)
-    checked = read_points(path)  # ezc3d reads beyond the end of a truncated file, our reader refuses it
-    try:
-        file = ezc3d.c3d(str(path))
-    except (OSError, RuntimeError, ValueError, IndexError) as error:
-        raise DataError(f"{path}: is not a C3D file that ezc3d reads ({error})") from error
-    parameters = file["parameters"]
-    names = [str(name) for name in parameters["POINT"]["LABELS"]["value"]][: checked.positions.shape[1]]
-    unit = [str(text) for text in parameters["POINT"]["UNITS"]["value"]]
-    if unit and unit[0] not in ("mm", "m"):
+    file = read_c3d_file(path, analog=True)
+    names = file.texts("POINT", "LABELS")[: file.positions.shape[1]]
+    unit = file.texts("POINT", "UNITS")
+    if unit and unit[0] not in _MM_PER_UNIT:
         raise DataError(f"{path}: the unit is {unit[0]!r}, mm and m are known")
-    record = _record(path, parameters, names)
-    scale = 1000.0 if unit and unit[0] == "m" else 1.0
-    positions = checked.positions * scale
+    record = _record(path, file, names)
+    positions = file.positions * _MM_PER_UNIT[unit[0] if unit else UNIT]
     n = len(positions)
     given = record.extra
-    rate = float(given.get("rate_hz") or parameters["POINT"]["RATE"]["value"][0])
+    rate = float(given.get("rate_hz") or file.number("POINT", "RATE") or 0.0)
     if not rate > 0:
         raise DataError(f"{path}: its frame rate is {rate:g}")
-    first = int(given.get("first_frame", file["header"]["points"]["first_frame"]))
+    first = int(given.get("first_frame", file.first_frame - 1))
     frame = first + np.arange(n, dtype=np.int64) * int(given.get("frame_step", 1))
     time = float(given.get("start_time_s", first / rate)) + np.arange(n) / rate
-    labels = [str(label) for label in parameters["ANALOG"].get("LABELS", {"value": ()})["value"]]
-    analogs = file["data"]["analogs"]  # (1, channels, samples): ours have a sample a frame
-    channels = dict(zip(labels, analogs[0], strict=False)) if analogs.shape[2] == n else {}
+    labels = file.texts("ANALOG", "LABELS")
+    # Ours have one sample a frame; other tools' channels are none of ours.
+    channels = dict(zip(labels, file.analog.T, strict=False)) if len(file.analog) == n else {}
     return checked_series(path, record, frame, time, positions, *_read_channels(path, channels, record, positions))
 
 
@@ -162,14 +157,15 @@ def _read_channels(
     return std, None if quality is None else np.round(quality).astype(np.int64)
 
 
-def _record(path: Path, parameters: Any, names: list[str]) -> Record:
-    if "POSE" in parameters and "RECORD" in parameters["POSE"]:
-        record = parse_record(path, "".join(parameters["POSE"]["RECORD"]["value"]))
+def _record(path: Path, file: C3dFile, names: list[str]) -> Record:
+    pieces = file.texts("POSE", "RECORD")
+    if pieces:
+        record = parse_record(path, "".join(pieces))
         if list(record.skeleton.names) != names:
             raise DataError(f"{path}: its points are not the joints that it says it has")
         return record
     skeleton = known_skeleton(path, names)
-    up = [str(text) for text in parameters["POINT"].get("Y_SCREEN", {"value": ()})["value"]]
+    up = file.texts("POINT", "Y_SCREEN")
     if up not in (["+Y"], ["+Z"]):
         warnings.warn(f"{path}: does not state which axis is up in Y_SCREEN: z is taken to be", stacklevel=4)
     return Record(skeleton, "world-y-up" if up == ["+Y"] else "world")

@@ -15,8 +15,10 @@ from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, 
 from pose.series.pose_series import PoseSeries, Quality
 
 # h5py is imported in the functions that need it, to keep it out of `import pose`.
-_CHUNK = 256  # frames stored together
-_OWN = ("format", "format_version")  # attributes of the file that are no provenance
+#: Frames that are stored together.
+_CHUNK = 256
+#: Attributes of the file that are no provenance.
+_OWN = ("format", "format_version")
 
 
 def write_hdf5(path: str | Path, series: PoseSeries) -> None:
@@ -46,8 +48,9 @@ class Hdf5Appender:
         self._file.attrs["format"], self._file.attrs["format_version"] = FORMAT, VERSION
         self._file.attrs.update(series.provenance)
         self._file["time"].attrs["unit"] = "s"
-        for name in {"joints", "std"} & set(self._file):
-            self._file[name].attrs["unit"] = UNIT
+        for name in ("joints", "std"):  # in this order: the same series gives the same bytes
+            if name in self._file:
+                self._file[name].attrs["unit"] = UNIT
         joints = self._file["joints"].attrs
         joints.update({key: record[key] for key in ("axes", "axes_meaning", "origin", "parents")})
         joints["names"] = json.dumps(record["joints"])

@@ -13,11 +13,13 @@ from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.errors import DataError, MissingFile
 from pose.humaneva.labels import Labels
-from pose.humaneva.trial import Sequence
+from pose.humaneva.trial import Trial
 from pose.types import BoolArray, FloatArray, Image, IntArray
 
+#: Largest relative difference of a header's rate from the one that is taken.
 _RATE_TOLERANCE = 0.01
-_REPEATS_TOLERANCE = 0.01  # of the frames
+#: Share of a video's frames that may repeat the picture before them without a warning.
+_REPEATS_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,8 @@ class Frame:
 
     Parameters
     ----------
-    sequence : Sequence
+    source : Trial
+        What it is a picture of.
     camera : str
     calibration : Camera or None
         None where the release at hand lacks the camera's ``.cal``.
@@ -35,7 +38,7 @@ class Frame:
     video_index : int
         0-based frame in the video.
     time : float
-        Seconds on the sequence's common clock, 0 at toolkit frame 1.
+        Seconds on the trial's common clock, 0 at toolkit frame 1.
     video_time : float
         Seconds from the video's first frame, as the container says.
     mocap_position : float
@@ -48,7 +51,7 @@ class Frame:
         See `Labels`.
     """
 
-    sequence: Sequence
+    source: Trial
     camera: str
     calibration: Camera | None
     number: int
@@ -63,17 +66,17 @@ class Frame:
     @property
     def subject(self) -> str:
         """E.g. ``"S1"``."""
-        return self.sequence.subject.name
+        return self.source.subject.name
 
     @property
     def action(self) -> str:
         """E.g. ``"Walking"``."""
-        return self.sequence.action
+        return self.source.action
 
     @property
     def trial(self) -> int:
         """1, 2 or 3."""
-        return self.sequence.trial
+        return self.source.number
 
     @property
     def pixels(self) -> FloatArray:
@@ -132,7 +135,7 @@ class FrameArrays:
 
 
 def iterate_frames(
-    sequence: Sequence,
+    trial: Trial,
     camera: str,
     numbers: IntArray | None = None,
     *,
@@ -144,7 +147,7 @@ def iterate_frames(
 
     Parameters
     ----------
-    sequence : Sequence
+    trial : Trial
     camera : str
     numbers : ndarray of int, optional
         Toolkit frames; by default all that the partitions name.
@@ -164,44 +167,44 @@ def iterate_frames(
         If the video ends early, repeats pictures, has another rate than it should or does not fit the calibration.
     """
     if labels is None:
-        labels = labels_or_nothing(sequence, sequence.numbers() if numbers is None else numbers, skeleton)
-    calibration = calibration_or_nothing(sequence, camera)
-    _check_video(sequence, camera, calibration)
+        labels = labels_or_nothing(trial, trial.numbers() if numbers is None else numbers, skeleton)
+    calibration = calibration_or_nothing(trial, camera)
+    _check_video(trial, camera, calibration)
     row_of = {int(number): row for row, number in enumerate(labels.numbers)}
     kept = labels.numbers[labels.usable] if valid_only else labels.numbers
     repeats = _RepeatedPictures()
     last = None
-    for number, frame in sequence.read(camera, kept):
+    for number, frame in trial.read(camera, kept):
         row = row_of[number]
         repeats.see(number, frame.image)
         last = number
         yield Frame(
-            sequence,
+            trial,
             camera,
             calibration,
             number,
             frame.index,
-            (number - 1) / sequence.video_rate,
+            (number - 1) / trial.video_rate,
             frame.time,
             float(labels.mocap_position[row]),
             frame.image,
             labels.joints[row],
             bool(labels.valid[row]),
         )
-    repeats.warn(sequence, camera)
+    repeats.warn(trial, camera)
     if len(kept) and last != kept.max():
         reached = "holds none of the frames" if last is None else f"ends at toolkit frame {last}, before the frames"
         warnings.warn(
-            f"{sequence.videos[camera]}: {reached} that were asked for, to {kept.max()}; the rest is left out",
+            f"{trial.videos[camera]}: {reached} that were asked for, to {kept.max()}; the rest is left out",
             stacklevel=2,
         )
 
 
 def iterate_instants(
-    sequence: Sequence, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
+    trial: Trial, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
 ) -> Iterator[dict[str, Frame]]:
     """Decode several cameras side by side: for each toolkit frame the pictures of all that reach it, by camera."""
-    streams = {camera: iterate_frames(sequence, camera, labels=labels, valid_only=valid_only) for camera in cameras}
+    streams = {camera: iterate_frames(trial, camera, labels=labels, valid_only=valid_only) for camera in cameras}
     heads = {camera: next(stream, None) for camera, stream in streams.items()}
     while numbers := [frame.number for frame in heads.values() if frame is not None]:
         instant = {c: frame for c, frame in heads.items() if frame is not None and frame.number == min(numbers)}
@@ -210,22 +213,22 @@ def iterate_instants(
 
 
 def frame_arrays(
-    sequence: Sequence, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
+    trial: Trial, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
 ) -> list[FrameArrays]:
     """A trial's labels camera by camera, without decoding; of a trial without video once, with no camera."""
     rows = np.flatnonzero(labels.usable) if valid_only else np.arange(len(labels.numbers))
     numbers, joints = labels.numbers[rows], labels.joints[rows]
     n = len(rows)
-    rate = sequence.video_rate if not sequence.is_mocap_only else (sequence.markers.rate or 2 * sequence.video_rate)
+    rate = trial.video_rate if not trial.is_mocap_only else (trial.markers.rate or 2 * trial.video_rate)
     parts = []
     for camera in cameras:
-        calibration = calibration_or_nothing(sequence, camera) if camera else None
-        index = sequence.clock.video_index(camera, 0) + sequence.video_frame_shift + numbers if camera else -1
+        calibration = calibration_or_nothing(trial, camera) if camera else None
+        index = trial.clock.video_index(camera, 0) + trial.video_frame_shift + numbers if camera else -1
         parts.append(
             FrameArrays(
-                subject=np.full(n, sequence.subject.name),
-                action=np.full(n, sequence.action),
-                trial=np.full(n, sequence.trial),
+                subject=np.full(n, trial.subject.name),
+                action=np.full(n, trial.action),
+                trial=np.full(n, trial.number),
                 camera=np.full(n, camera),
                 frame=numbers,
                 video_index=np.broadcast_to(index, n).astype(np.int64),
@@ -241,25 +244,25 @@ def frame_arrays(
 
 
 def labels_or_nothing(
-    sequence: Sequence, numbers: IntArray, skeleton: Skeleton = HUMANEVA_15, *, screen: float | bool = False
+    trial: Trial, numbers: IntArray, skeleton: Skeleton = HUMANEVA_15, *, screen: float | bool = False
 ) -> Labels:
-    """`Sequence.labels`; where a part of the release is missing a warning names it, and no joint is known."""
+    """`Trial.labels`; where a part of the release is missing a warning names it, and no joint is known."""
     try:
-        return sequence.labels(numbers, skeleton, screen=screen)
+        return trial.labels(numbers, skeleton, screen=screen)
     except MissingFile as error:
-        positions = sequence.clock.mocap_position(numbers)  # without offsets there is nothing to go by: its own error
-        warnings.warn(f"{sequence.name}: has no joints: {error}", stacklevel=3)
+        positions = trial.clock.mocap_position(numbers)  # without offsets there is nothing to go by: its own error
+        warnings.warn(f"{trial.name}: has no joints: {error}", stacklevel=3)
         nothing = np.zeros(len(numbers), dtype=bool)
         joints = np.full((len(numbers), len(skeleton), 3), np.nan)
         return Labels(np.asarray(numbers), positions, joints, nothing, nothing.copy(), skeleton)
 
 
-def calibration_or_nothing(sequence: Sequence, camera: str) -> Camera | None:
+def calibration_or_nothing(trial: Trial, camera: str) -> Camera | None:
     """The camera's calibration; None, with a warning, where it is missing."""
     try:
-        return sequence.subject.camera(camera)
+        return trial.subject.camera(camera)
     except MissingFile as error:
-        warnings.warn(f"{error}; {sequence.name} has no pixels of joints in {camera}", stacklevel=3)
+        warnings.warn(f"{error}; {trial.name} has no pixels of joints in {camera}", stacklevel=3)
         return None
 
 
@@ -267,12 +270,12 @@ def _project(calibration: Camera | None, joints: FloatArray) -> FloatArray:
     return np.full((*joints.shape[:-1], 2), np.nan) if calibration is None else calibration.project(joints)
 
 
-def _check_video(sequence: Sequence, camera: str, calibration: Camera | None) -> None:
+def _check_video(trial: Trial, camera: str, calibration: Camera | None) -> None:
     """Warn where the video's rate or its size cannot be right."""
-    path, info = sequence.videos[camera], sequence.video_info(camera)
-    if info.rate and abs(info.rate / sequence.video_rate - 1) > _RATE_TOLERANCE:
+    path, info = trial.videos[camera], trial.video_info(camera)
+    if info.rate and abs(info.rate / trial.video_rate - 1) > _RATE_TOLERANCE:
         warnings.warn(
-            f"{path}: its header says {info.rate:g} pictures a second; taking {sequence.video_rate:g}", stacklevel=3
+            f"{path}: its header says {info.rate:g} pictures a second; taking {trial.video_rate:g}", stacklevel=3
         )
     if calibration is None:
         return
@@ -307,11 +310,11 @@ class _RepeatedPictures:
         self._n_seen += 1
         self._before, self._number = image, number
 
-    def warn(self, sequence: Sequence, camera: str) -> None:
+    def warn(self, trial: Trial, camera: str) -> None:
         """Warn where more than a few were."""
         if self._n_repeats > _REPEATS_TOLERANCE * self._n_seen:
             warnings.warn(
-                f"{sequence.videos[camera]}: {self._n_repeats} of {self._n_seen} pictures repeat the one before, first "
+                f"{trial.videos[camera]}: {self._n_repeats} of {self._n_seen} pictures repeat the one before, first "
                 f"at toolkit frame {self._first}; the video may have been converted, and frames may not match",
                 stacklevel=3,
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pose.errors import MissingFile
-from pose.humaneva.trial import Sequence
+from pose.humaneva.trial import Trial
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PartitionCount:
         return self.valid * len(self.cameras)
 
 
-def count_frames(sequence: Sequence, cameras: tuple[str, ...]) -> list[PartitionCount]:
+def count_frames(trial: Trial, cameras: tuple[str, ...]) -> list[PartitionCount]:
     """The counts of every partition of a trial, in the order of their frames.
 
     Raises
@@ -54,20 +54,20 @@ def count_frames(sequence: Sequence, cameras: tuple[str, ...]) -> list[Partition
         If a file is faulty.
     """
     rows = []
-    for partition, (first, last) in sorted(sequence.partitions.items(), key=lambda item: item[1]):
-        numbers = sequence.numbers(partition)
+    for partition, (first, last) in sorted(trial.partitions.items(), key=lambda item: item[1]):
+        numbers = trial.numbers(partition)
         fault, n_valid = "", 0
         used: tuple[str, ...] = ()
         try:
-            used = tuple(c for c in cameras if c in sequence.videos and c in sequence.clock.first_video_frame)
-            n_valid = int(sequence.labels(numbers).usable.sum())
+            used = tuple(c for c in cameras if c in trial.videos and c in trial.clock.first_video_frame)
+            n_valid = int(trial.labels(numbers).usable.sum())
         except MissingFile as error:
             fault = str(error)
         rows.append(
             PartitionCount(
-                sequence.subject.name,
-                sequence.action,
-                sequence.trial,
+                trial.subject.name,
+                trial.action,
+                trial.number,
                 partition,
                 first,
                 last,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -28,14 +29,14 @@ from pose.humaneva.partition_counts import PartitionCount, count_frames
 from pose.humaneva.partitions import Partitions, Ranges, read_partitions
 from pose.humaneva.splits import OFFICIAL, SCHEMES, split
 from pose.humaneva.subject import Subject
-from pose.humaneva.trial import VIDEO_RATE, Sequence
+from pose.humaneva.trial import VIDEO_RATE, Trial
 from pose.types import FloatArray
 
-ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box", "Combo")
+ACTION_ORDER = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box", "Combo")
 COLOUR_CAMERAS = ("C1", "C2", "C3")
 GREY_CAMERAS = ("BW1", "BW2", "BW3", "BW4")
 
-__all__ = ["ACTIONS", "COLOUR_CAMERAS", "GREY_CAMERAS", "HumanEva"]
+__all__ = ["ACTION_ORDER", "COLOUR_CAMERAS", "GREY_CAMERAS", "HumanEva"]
 
 Names = str | Iterable[str] | None
 
@@ -48,7 +49,7 @@ class HumanEva:
     root : path-like
         The folder that holds ``S1`` ..., its parent, or the toolkit's folder in it.
     video_frame_shift, video_rate : int, float
-        See `Sequence`.
+        See `Trial`.
     scheme : str
         How trials are divided: ``"official"``, ``"tgp-half"`` or ``"blocked-75-25"``; see `pose.humaneva.splits`.
 
@@ -85,7 +86,7 @@ class HumanEva:
             for name, path in sorted(entries(self.root).items())
             if SUBJECT.match(name) and path.is_dir()
         ]
-        self._known = [sequence for subject in self.subjects for sequence in self._trials_of(subject)]
+        self._known = [trial for subject in self.subjects for trial in self._trials_of(subject)]
 
     @cached_property
     def partitions(self) -> Partitions:
@@ -96,33 +97,29 @@ class HumanEva:
         return self._table if self.scheme == OFFICIAL else split(self._known, self.scheme)
 
     @cached_property
-    def trials(self) -> list[Sequence]:
+    def trials(self) -> list[Trial]:
         """Every trial that has a video, offsets or motion capture, in the order subject, action, trial."""
         if self.scheme == OFFICIAL:
             return self._known
-        return [self._with_ranges(sequence, self.partitions) for sequence in self._known]
+        return [self._with_ranges(trial, self.partitions) for trial in self._known]
 
     @property
     def actions(self) -> list[str]:
         """Names of the actions that are there, in the toolkit's order."""
-        found = {sequence.action for sequence in self._known}
-        return [name for name in ACTIONS if name in found] + sorted(found - set(ACTIONS))
+        found = {trial.action for trial in self._known}
+        return [name for name in ACTION_ORDER if name in found] + sorted(found - set(ACTION_ORDER))
 
     @property
     def cameras(self) -> list[str]:
         """Names of the cameras that have a video, in the toolkit's order."""
-        found = {camera for sequence in self._known for camera in sequence.videos}
+        found = {camera for trial in self._known for camera in trial.videos}
         return [name for name in CAMERA_ORDER if name in found] + sorted(found - set(CAMERA_ORDER))
 
-    def sequences(self, partition: str | None = None) -> list[Sequence]:
+    def trials_with_video(self, partition: str | None = None) -> list[Trial]:
         """Every trial that has a video, in the order subject, action, trial; with `partition`, those it names."""
-        return [
-            sequence
-            for sequence in self.trials
-            if sequence.videos and (partition is None or partition in sequence.partitions)
-        ]
+        return [trial for trial in self.trials if trial.videos and (partition is None or partition in trial.partitions)]
 
-    def trial(self, subject: str, action: str, trial: int) -> Sequence:
+    def trial(self, subject: str, action: str, trial: int) -> Trial:
         """One trial.
 
         Raises
@@ -132,7 +129,7 @@ class HumanEva:
         """
         found = self.select(subjects=subject, actions=action, trials=(trial,))
         if not found:
-            there = ", ".join(sequence.name for sequence in self.trials) or "none"
+            there = ", ".join(trial.name for trial in self.trials) or "none"
             raise DataError(f"{self.root}: holds no trial {subject} {action} {trial} (it holds {there})")
         return found[0]
 
@@ -143,7 +140,7 @@ class HumanEva:
         subjects: Names = None,
         actions: Names = None,
         trials: Iterable[int] | None = None,
-    ) -> list[Sequence]:
+    ) -> list[Trial]:
         """The trials with these names, case apart, that have the partition.
 
         Raises
@@ -155,12 +152,12 @@ class HumanEva:
         wanted_actions = self._names(actions, self.actions, "action")
         numbers = None if trials is None else set(trials)
         return [
-            sequence
-            for sequence in self.trials
-            if sequence.subject.name in wanted_subjects
-            and sequence.action in wanted_actions
-            and (numbers is None or sequence.trial in numbers)
-            and (partition is None or partition in sequence.partitions)
+            trial
+            for trial in self.trials
+            if trial.subject.name in wanted_subjects
+            and trial.action in wanted_actions
+            and (numbers is None or trial.number in numbers)
+            and (partition is None or partition in trial.partitions)
         ]
 
     def frames(
@@ -190,7 +187,7 @@ class HumanEva:
         valid_only : bool
             Leave out frames that are not valid, or whose joints are not known.
         screen : bool or float
-            See `Sequence.labels`.
+            See `Trial.labels`.
 
         Yields
         ------
@@ -202,9 +199,9 @@ class HumanEva:
             If there is nothing of a name, nothing to yield, or a file is faulty.
         """
         chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
-        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
+        for trial, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
             for camera in used:
-                yield from iterate_frames(sequence, camera, labels=labels, valid_only=valid_only)
+                yield from iterate_frames(trial, camera, labels=labels, valid_only=valid_only)
 
     def instants(
         self,
@@ -223,8 +220,8 @@ class HumanEva:
         Parameters and errors are those of `frames`.
         """
         chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
-        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
-            yield from iterate_instants(sequence, used, labels, valid_only=valid_only)
+        for trial, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
+            yield from iterate_instants(trial, used, labels, valid_only=valid_only)
 
     def arrays(
         self,
@@ -246,22 +243,22 @@ class HumanEva:
         """
         chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
         parts = []
-        for sequence, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=False):
-            parts += frame_arrays(sequence, used or ("",), labels, valid_only=valid_only)
+        for trial, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=False):
+            parts += frame_arrays(trial, used or ("",), labels, valid_only=valid_only)
         return join(parts, skeleton)
 
     def reference_lengths(self, subject: str) -> FloatArray:
         """Lengths (15,), mm, to screen a subject's trials by: the median over the trials of each trial's median.
 
         Of the 14 bones of `HUMANEVA_15`, then from pelvis to head. For a trial most of whose frames are wrong, such as
-        S3 Walking 1: ``sequence.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
+        S3 Walking 1: ``trial.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
 
         Raises
         ------
         DataError
             If no trial of the subject has motion capture.
         """
-        medians = [sequence.bone_lengths for sequence in self.select(subjects=subject) if sequence.has_mocap]
+        medians = [trial.bone_lengths for trial in self.select(subjects=subject) if trial.has_mocap]
         if not medians:
             raise DataError(f"{self.root}: no trial of {subject} has motion capture")
         return np.asarray(np.nanmedian(medians, axis=0))
@@ -269,7 +266,7 @@ class HumanEva:
     def partition_counts(self, cameras: Names = None) -> list[PartitionCount]:
         """Frames of every trial and partition: in the table, valid, and times the cameras that show them."""
         wanted = tuple(self._names(cameras, self.cameras, "camera"))
-        return [row for sequence in self.trials for row in count_frames(sequence, wanted)]
+        return [row for trial in self.trials for row in count_frames(trial, wanted)]
 
     def background_videos(self, camera: str) -> list[Path]:
         """The recordings of the empty room by one camera, possibly none."""
@@ -279,36 +276,36 @@ class HumanEva:
 
     def _labelled(
         self,
-        chosen: list[Sequence],
+        chosen: list[Trial],
         partition: str | None,
         cameras: Names,
         skeleton: Skeleton,
         screen: float | bool,
         *,
         pictures: bool,
-    ) -> Iterator[tuple[Sequence, Labels, list[str]]]:
+    ) -> Iterator[tuple[Trial, Labels, list[str]]]:
         """The trials that can be used, with labels and cameras; an error if none can."""
         wanted = tuple(self._names(cameras, self.cameras, "camera"))
         faults = []
         n_used = 0
-        for sequence in chosen:
-            if (pictures or wanted != tuple(self.cameras)) and not sequence.videos:
+        for trial in chosen:
+            if (pictures or wanted != tuple(self.cameras)) and not trial.videos:
                 continue
             try:
-                numbers = sequence.numbers(partition)
-                labels = labels_or_nothing(sequence, numbers, skeleton, screen=screen)
-                used = sequence.cameras(wanted) if sequence.videos else []
+                numbers = trial.numbers(partition)
+                labels = labels_or_nothing(trial, numbers, skeleton, screen=screen)
+                used = trial.cameras(wanted) if trial.videos else []
             except MissingFile as error:
                 faults.append(str(error))
-                warnings.warn(f"{sequence.name} is left out: {error}", stacklevel=3)
+                warnings.warn(f"{trial.name} is left out: {error}", stacklevel=3)
                 continue
-            if sequence.videos and not used:
-                faults.append(f"{sequence.name}: no camera of {', '.join(wanted)} has a video and a .ofs file")
+            if trial.videos and not used:
+                faults.append(f"{trial.name}: no camera of {', '.join(wanted)} has a video and a .ofs file")
                 continue
             n_used += 1
-            yield sequence, labels, used
+            yield trial, labels, used
         if not n_used:
-            there = ", ".join(sequence.name for sequence in self.trials) or "none"
+            there = ", ".join(trial.name for trial in self.trials) or "none"
             reasons = "; ".join(faults) or f"no trial {'with video ' * pictures}has frames of {partition or 'any kind'}"
             raise DataError(f"{self.root}: nothing to read: {reasons} (trials: {there})")
 
@@ -323,7 +320,7 @@ class HumanEva:
             raise DataError(f"{self.root}: holds no {what} {listed} (it holds {', '.join(there) or 'none'})")
         return [name for name in there if name.lower() in names]
 
-    def _trials_of(self, subject: Subject) -> list[Sequence]:
+    def _trials_of(self, subject: Subject) -> list[Trial]:
         videos: dict[str, dict[str, Path]] = {}
         names: dict[str, str] = {}
         for path in entries(subject.part("Image_Data")).values():
@@ -342,29 +339,21 @@ class HumanEva:
         for owner, name in self._table:
             if owner.upper() == subject.name and name.lower() in names:
                 names[name.lower()] = name  # the table's spelling goes before a file's
-        sequences = []
+        trials = []
         for key, name in names.items():
-            action, trial = name.rsplit(" ", 1)
-            sequence = Sequence(
-                subject, action, int(trial), videos.get(key, {}), {}, self.video_frame_shift, self.video_rate
+            action, number = name.rsplit(" ", 1)
+            trial = Trial(
+                subject, action, int(number), videos.get(key, {}), {}, self.video_frame_shift, self.video_rate
             )
-            sequences.append(self._with_ranges(sequence, self._table))
-        return sorted(sequences, key=lambda sequence: (sequence.action.lower(), sequence.trial))
+            trials.append(self._with_ranges(trial, self._table))
+        return sorted(trials, key=lambda trial: (trial.action.lower(), trial.number))
 
-    def _with_ranges(self, sequence: Sequence, table: Partitions) -> Sequence:
+    def _with_ranges(self, trial: Trial, table: Partitions) -> Trial:
         """The trial with its ranges of a table, whose names may differ in case."""
         ranges: Ranges = {}
         for (owner, name), spans in table.items():
-            if owner.upper() == sequence.subject.name and name.lower() == f"{sequence.action} {sequence.trial}".lower():
+            if owner.upper() == trial.subject.name and name.lower() == f"{trial.action} {trial.number}".lower():
                 ranges = spans
-        if ranges == sequence.partitions:
-            return sequence
-        return Sequence(
-            sequence.subject,
-            sequence.action,
-            sequence.trial,
-            sequence.videos,
-            ranges,
-            sequence.video_frame_shift,
-            sequence.video_rate,
-        )
+        if ranges == trial.partitions:
+            return trial
+        return replace(trial, partitions=ranges)

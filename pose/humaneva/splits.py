@@ -14,14 +14,15 @@ import numpy as np
 
 from pose.errors import MissingFile
 from pose.humaneva.partitions import PARTITION_NAMES, Partitions, Ranges
-from pose.humaneva.trial import Sequence
+from pose.humaneva.trial import Trial
 from pose.types import IntArray
 
 OFFICIAL, TGP_HALF, BLOCKED = "official", "tgp-half", "blocked-75-25"
 SCHEMES = (OFFICIAL, TGP_HALF, BLOCKED)
-#: Toolkit frames between training and test, half a second.
+#: Toolkit frames between training and test: half a second.
 GAP = 30
-_DAMAGED = ("S3", "ThrowCatch", 1)  # public conversions leave it out: its motion capture is damaged
+#: The trial whose motion capture is damaged; public conversions leave it out.
+_DAMAGED = ("S3", "ThrowCatch", 1)
 
 
 def partition_names(scheme: str) -> tuple[str, ...]:
@@ -34,11 +35,11 @@ def evaluated_partition(scheme: str) -> str:
     return "Validate" if scheme == OFFICIAL else "Test"
 
 
-def ranges_of(sequence: Sequence, scheme: str) -> Ranges:
+def ranges_of(trial: Trial, scheme: str) -> Ranges:
     """Toolkit frames of every partition of one trial; of another scheme than the table's, Train and Test.
 
     ``"official"``
-        Those of the sequence, as the table has them.
+        Those of the trial, as the table has them.
     ``"tgp-half"``
         Of each trial the first half of the valid frames tests, the second trains (Bo & Sminchisescu, "Twin Gaussian
         Processes for Structured Prediction", IJCV 87, 2010).
@@ -50,7 +51,7 @@ def ranges_of(sequence: Sequence, scheme: str) -> Ranges:
 
     Parameters
     ----------
-    sequence : Sequence
+    trial : Trial
         Its partitions are those of the table.
     scheme : str
 
@@ -69,24 +70,24 @@ def ranges_of(sequence: Sequence, scheme: str) -> Ranges:
     if scheme not in SCHEMES:
         raise ValueError(f"there is no scheme {scheme!r} to split by: {', '.join(SCHEMES)}")
     if scheme == OFFICIAL:
-        return sequence.partitions
-    spans = [sequence.partitions[name] for name in ("Train", "Validate") if name in sequence.partitions]
-    left_out = scheme == BLOCKED and (sequence.subject.name, sequence.action, sequence.trial) == _DAMAGED
-    if sequence.trial != 1 or not spans or left_out:
+        return trial.partitions
+    spans = [trial.partitions[name] for name in ("Train", "Validate") if name in trial.partitions]
+    left_out = scheme == BLOCKED and (trial.subject.name, trial.action, trial.number) == _DAMAGED
+    if trial.number != 1 or not spans or left_out:
         return {}
     numbers = np.unique(np.concatenate([np.arange(first, last + 1) for first, last in spans]))
-    labels = sequence.labels(numbers)
+    labels = trial.labels(numbers)
     valid = labels.numbers[labels.usable]
     return _halves(valid) if scheme == TGP_HALF else _blocks(valid)
 
 
-def divided(sequence: Sequence, scheme: str) -> Sequence:
+def divided(trial: Trial, scheme: str) -> Trial:
     """The trial with its partitions by a scheme; parameters and errors are those of `ranges_of`."""
-    ranges = ranges_of(sequence, scheme)
-    return sequence if ranges is sequence.partitions else replace(sequence, partitions=ranges)
+    ranges = ranges_of(trial, scheme)
+    return trial if ranges is trial.partitions else replace(trial, partitions=ranges)
 
 
-def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
+def split(trials: Iterable[Trial], scheme: str) -> Partitions:
     """Divide trials by a scheme, see `ranges_of`.
 
     Returns
@@ -102,14 +103,14 @@ def split(sequences: Iterable[Sequence], scheme: str) -> Partitions:
         If a file is faulty.
     """
     table: dict[tuple[str, str], Ranges] = {}
-    for sequence in sequences:
+    for trial in trials:
         try:
-            ranges = ranges_of(replace(sequence), scheme)  # of a copy, so that its motion capture is not kept
+            ranges = ranges_of(replace(trial), scheme)  # of a copy, so that its motion capture is not kept
         except MissingFile as error:
-            warnings.warn(f"{sequence.name} is left out of {scheme}: {error}", stacklevel=2)
+            warnings.warn(f"{trial.name} is left out of {scheme}: {error}", stacklevel=2)
             continue
         if ranges:
-            table[sequence.subject.name, f"{sequence.action} {sequence.trial}"] = ranges
+            table[trial.subject.name, f"{trial.action} {trial.number}"] = ranges
     return table
 
 

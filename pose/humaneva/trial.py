@@ -25,28 +25,35 @@ from pose.types import BoolArray, FloatArray, IntArray
 from pose.video.frame import VideoFrame
 from pose.video.reader import VideoInfo, probe, read_frames
 
-PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
-_LEG = (200.0, 1500.0)  # mm, likewise, from hip to ankle by the knee
-#: The toolkit's head has a constant length, so that pelvis and head alone do not tell centimetres; legs do.
+#: Distance from pelvis to head of any person, mm: at least, at most. An adult's is about 800.
+PELVIS_TO_HEAD = (300.0, 1500.0)
+#: Length of any person's leg from hip to ankle, mm: at least, at most.
+_LEG = (200.0, 1500.0)
+#: Lengths that tell whether positions are in mm. The toolkit's head has a constant length, so that pelvis and head
+#: alone would pass positions in cm.
 _BODY_PATHS = {
     ("pelvis", "head"): PELVIS_TO_HEAD,
     ("left_hip", "left_knee", "left_ankle"): _LEG,
     ("right_hip", "right_knee", "right_ankle"): _LEG,
 }
-VIDEO_RATE = 60.0  # Hz
-RATE_TOLERANCE = 0.05
-TEST_TRIAL, MOCAP_TRIAL = 2, 3  # whose motion capture is withheld; which is motion capture alone
+#: Pictures a second of the release's videos.
+VIDEO_RATE = 60.0
+#: Largest relative difference of two mocap rates that mean the same.
+_RATE_TOLERANCE = 0.05
+#: The trial whose motion capture is withheld, and the one that is motion capture alone.
+TEST_TRIAL, MOCAP_TRIAL = 2, 3
+#: Decodes the frames of a video from one index up to another.
 Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class Trial:
     """One trial of one action of one subject, seen by all its cameras.
 
     Parameters
     ----------
     subject : Subject
-    action, trial : str, int
+    action, number : str, int
     videos : dict of str to Path
         The recording of each camera; none of a trial that is motion capture alone.
     partitions : mapping
@@ -59,7 +66,7 @@ class Sequence:
 
     subject: Subject
     action: str
-    trial: int
+    number: int
     videos: dict[str, Path]
     partitions: Ranges
     video_frame_shift: int = 0
@@ -68,12 +75,12 @@ class Sequence:
     @property
     def name(self) -> str:
         """E.g. ``"S1 Walking 1"``."""
-        return f"{self.subject.name} {self.action} {self.trial}"
+        return f"{self.subject.name} {self.action} {self.number}"
 
     @property
     def stem(self) -> str:
         """E.g. ``"Walking_1"``, as files are called."""
-        return f"{self.action}_{self.trial}"
+        return f"{self.action}_{self.number}"
 
     @cached_property
     def offset_files(self) -> dict[str, Path]:
@@ -85,7 +92,7 @@ class Sequence:
                 match
                 and (match["suffix"] or "").lower() == ".ofs"
                 and match["action"].lower() == self.action.lower()
-                and int(match["trial"]) == self.trial
+                and int(match["trial"]) == self.number
             ):
                 found[match["camera"].upper()] = path
         return found
@@ -116,7 +123,7 @@ class Sequence:
     @property
     def is_mocap_only(self) -> bool:
         """Whether toolkit frames are the motion capture's own: a third trial has neither video nor offsets."""
-        return self.trial >= MOCAP_TRIAL and not self.videos and not self.offset_files
+        return self.number >= MOCAP_TRIAL and not self.videos and not self.offset_files
 
     @property
     def has_mocap(self) -> bool:
@@ -202,7 +209,7 @@ class Sequence:
             raise ValueError("skeleton must be HUMANEVA_15 or HUMANEVA_20")
         numbers = np.asarray(numbers, dtype=np.int64)
         positions = self.clock.mocap_position(numbers)
-        if self.trial == TEST_TRIAL and not self.has_mocap:
+        if self.number == TEST_TRIAL and not self.has_mocap:
             nothing = np.zeros(len(numbers), dtype=bool)
             joints = np.full((len(numbers), len(skeleton), 3), np.nan)
             return Labels(numbers, positions, joints, nothing, nothing.copy(), skeleton)
@@ -264,7 +271,7 @@ class Sequence:
         wrong = {
             camera: offset.mocap_per_image
             for camera, offset in self.offsets.items()
-            if rate and abs(rate / offset.mocap_per_image - 1) > RATE_TOLERANCE
+            if rate and abs(rate / offset.mocap_per_image - 1) > _RATE_TOLERANCE
         }
         if wrong:
             cameras = ", ".join(f"{self.offset_files[camera].name} {value:.4g}" for camera, value in wrong.items())

@@ -8,14 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from pose.errors import DataError
+from pose.humaneva.joints import HEAD_LENGTH, PELVIS_SHIFT
 
-#: The format's fixed distance from the top of the trunk (TRXO) to the head joint, mm.
-HEAD_LENGTH = 316.103
-#: The pelvis joint stands this far behind the pelvis marker's origin, along the pelvis's x axis, mm.
-PELVIS_SETBACK = 50.0
-#: Half the width of a 14 mm marker: what separates a marker's centre from the skin.
-MARKER_RADIUS = 7.0
+#: How far the pelvis joint stands behind the pelvis marker's origin, along the pelvis's x axis, mm.
+PELVIS_SETBACK = -PELVIS_SHIFT
 
 # Segment lengths as shares of stature, from common anthropometric tables, rounded.
 _ANKLE_HEIGHT, _SHIN, _THIGH = 0.044, 0.242, 0.243
@@ -141,10 +137,11 @@ class Body:
         return (self.trunk + self.trunk_marker_length) / 2
 
 
-#: Stature of men and women, mm: mean, deviation.
+#: Stature of men and women, mm: mean, standard deviation.
 _STATURES = {"man": (1765.0, 75.0), "woman": (1645.0, 68.0)}
 _STATURE_RANGE = (1480.0, 2000.0)
-_LONGEST_DEVIATION = 2.2  # of any measure, in its deviations
+#: Standard deviations that a measure may lie from its mean.
+_LONGEST_DEVIATION = 2.2
 
 
 def draw_body(rng: np.random.Generator) -> Body:
@@ -171,22 +168,9 @@ def draw_body(rng: np.random.Generator) -> Body:
 
 
 #: The subjects that the writer knows by name; four bodies that differ as people do.
-SUBJECTS = {
+NAMED_BODIES = {
     "S1": Body(1770.0, shoulder_offset=(45.0, 43.0)),
     "S2": Body(1640.0, leg=1.01, arm=0.97, shoulder=0.93, hip=1.06, girth=0.96, shoulder_offset=(38.0, 39.5)),
     "S3": Body(1840.0, leg=1.02, arm=1.02, shoulder=1.03, girth=0.97, shoulder_offset=(47.0, 46.0)),
     "S4": Body(1710.0, leg=0.98, arm=1.01, shoulder=1.02, hip=1.05, girth=1.10, shoulder_offset=(44.0, 45.5)),
 }
-
-
-def subject_body(name: str) -> Body:
-    """The body of a subject.
-
-    Raises
-    ------
-    DataError
-        If no subject has that name.
-    """
-    if name not in SUBJECTS:
-        raise DataError(f"no synthetic subject is called {name!r}; there are {', '.join(SUBJECTS)}")
-    return SUBJECTS[name]

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pose.errors import DataError
-from pose.synth.body import SUBJECTS, Body, draw_body
+from pose.synth.body import NAMED_BODIES, Body, draw_body
 from pose.synth.pictures.looks import LOOKS, Looks, draw_looks
-from pose.synth.randomness import stream
+from pose.synth.randomness import random_stream
 
+#: Subjects of a data set.
 MOST_SUBJECTS = 200
 
 
 @dataclass(frozen=True)
-class Subject:
+class Actor:
     """Somebody with a name, a body and clothes; `drawn` says whether at random."""
 
     name: str
@@ -25,8 +26,8 @@ class Subject:
     drawn: bool = False
 
 
-def cast(subjects: Sequence[str] | int, seed: int) -> list[Subject]:
-    """The subjects: those of `SUBJECTS` by name, or as many as asked for, S1, S2, ..., drawn by the seed.
+def choose_cast(subjects: Sequence[str] | int, seed: int) -> list[Actor]:
+    """The subjects: those of `NAMED_BODIES` by name, or as many as asked for, S1, S2, ..., drawn by the seed.
 
     Raises
     ------
@@ -38,17 +39,17 @@ def cast(subjects: Sequence[str] | int, seed: int) -> list[Subject]:
             raise DataError(f"there can be 1 to {MOST_SUBJECTS} subjects, not {subjects}")
         return [_draw(f"S{number}", seed) for number in range(1, subjects + 1)]
     faults = [
-        f"no subject {name!r} (there are {', '.join(SUBJECTS)}; or give a number of subjects)"
+        f"no subject {name!r} (there are {', '.join(NAMED_BODIES)}; or give a number of subjects)"
         for name in subjects
-        if name not in SUBJECTS
+        if name not in NAMED_BODIES
     ]
     if not subjects or len(set(subjects)) != len(subjects):
         faults.append("every subject must be named once, and one at least")
     if faults:
         raise DataError("; ".join(faults))
-    return [Subject(name, SUBJECTS[name], LOOKS[name]) for name in subjects]
+    return [Actor(name, NAMED_BODIES[name], LOOKS[name]) for name in subjects]
 
 
-def _draw(name: str, seed: int) -> Subject:
-    rng: np.random.Generator = stream(seed, name, "body")
-    return Subject(name, draw_body(rng), draw_looks(rng), drawn=True)
+def _draw(name: str, seed: int) -> Actor:
+    rng: np.random.Generator = random_stream(seed, name, "body")
+    return Actor(name, draw_body(rng), draw_looks(rng), drawn=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pose.body.camera import Camera
 from pose.errors import DataError
-from pose.synth.cast import Subject, cast
+from pose.synth.cast import Actor, choose_cast
 from pose.synth.motion.actions import ACTIONS
 from pose.synth.motion_files import read_motion
 from pose.synth.pictures.rig import read_rig, shaken
@@ -22,10 +22,13 @@ MASKS = ("sample", "png", "video", "none")
 ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
+#: Toolkit frames of a trial: at least, at most.
 _FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
-_MOST_JITTER = 10.0  # degrees
+#: Degrees by which cameras may be moved.
+_MOST_JITTER = 10.0
 _NAMED = re.compile(r"^(\w+)=(.+)$")
-_FORMAT = 2  # of what follows from the same settings; raise it when pictures or motions change
+#: Version of what follows from the same settings: raise it when pictures or motions change.
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class MotionFile:
 class Settings:
     """A data set to be made; see `pose.synth.synthesize` for what its parts mean."""
 
-    subjects: tuple[Subject, ...]
+    cast: tuple[Actor, ...]
     actions: tuple[str, ...]
     motions: tuple[MotionFile, ...]
     cameras: dict[str, Camera]
@@ -57,7 +60,7 @@ class Settings:
         """All of it for JSON; two data sets of equal settings are equal to the byte."""
         return {
             "format": _FORMAT,
-            "subjects": {subject.name: "drawn" if subject.drawn else "named" for subject in self.subjects},
+            "subjects": {subject.name: "drawn" if subject.drawn else "named" for subject in self.cast},
             "actions": list(self.actions),
             "motions": [{"action": m.action, "file": m.path.name, "sha256": m.digest} for m in self.motions],
             "cameras": {
@@ -79,58 +82,54 @@ class Settings:
         }
 
 
-def check_settings(
-    *,
-    subjects: Sequence[str] | int,
-    actions: Sequence[str] | None,
-    motions: Sequence[str | Path],
-    cameras: str | Path | None,
-    n_frames: int,
-    seed: int,
-    mirrored: bool,
-    camera_jitter: float,
-    train_share: float,
-    masks: str,
-    facing: str | None,
-    reading: dict[str, Any],
-) -> Settings:
-    """Settings from a request.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What was asked for, unchecked; see `pose.synth.synthesize` for what its parts mean."""
+
+    subjects: Sequence[str] | int
+    actions: Sequence[str] | None
+    motions: Sequence[str | Path]
+    cameras: str | Path | None
+    n_frames: int
+    seed: int
+    mirrored: bool
+    camera_jitter: float
+    train_share: float
+    masks: str
+    facing: str | None
+    reading: dict[str, Any]
+
+
+def check_request(request: Request) -> Settings:
+    """The settings of a request.
 
     Raises
     ------
     DataError
         If something cannot be; the message lists all faults.
     """
+    actions, motions = request.actions, request.motions
     chosen = tuple(actions if actions is not None else () if motions else DEFAULT_ACTIONS)
     faults = [f"no action {name!r} (there are {', '.join(ACTIONS)})" for name in chosen if name not in ACTIONS]
     if len(set(chosen)) != len(chosen) or not (chosen or motions):
         faults.append("every action must be named once, and one at least")
-    if not _FEWEST_FRAMES <= n_frames <= _MOST_FRAMES:
-        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {n_frames}")
-    if seed < 0:
-        faults.append(f"the seed must be 0 or more, not {seed}")
-    if not 0 <= train_share <= 1:
-        faults.append(f"the share of the frames to train on is 0 to 1, not {train_share:g}")
-    if not 0 <= camera_jitter <= _MOST_JITTER:
-        faults.append(f"the cameras can be moved by 0 to {_MOST_JITTER:g} degrees, not {camera_jitter:g}")
-    if masks not in MASKS:
-        faults.append(f"no kind of masks {masks!r} (there are {', '.join(MASKS)})")
-    people: list[Subject] = []
+    faults += _number_faults(request)
+    people: list[Actor] = []
     files: list[MotionFile] = []
     rig: dict[str, Camera] = {}
     try:
-        people = cast(subjects, seed)
+        people = choose_cast(request.subjects, request.seed)
     except DataError as error:
         faults.append(str(error))
     try:
-        files = _motion_files(motions, chosen, reading)
+        files = _motion_files(motions, chosen, request.reading)
     except DataError as error:
         faults.append(str(error))
     try:
-        rig = read_rig(cameras)
+        rig = read_rig(request.cameras)
     except DataError as error:
         faults.append(str(error))
-    towards = facing or next(iter(rig), ANYWHERE)
+    towards = request.facing or next(iter(rig), ANYWHERE)
     if rig and towards != ANYWHERE and towards not in rig:
         faults.append(f"nobody can face the camera {towards!r} (there are {', '.join(rig)}, or {ANYWHERE})")
     if faults:
@@ -139,15 +138,31 @@ def check_settings(
         tuple(people),
         chosen,
         tuple(files),
-        shaken(rig, camera_jitter, seed),
-        n_frames,
-        seed,
-        mirrored,
-        train_share,
-        masks,
-        reading,
+        shaken(rig, request.camera_jitter, request.seed),
+        request.n_frames,
+        request.seed,
+        request.mirrored,
+        request.train_share,
+        request.masks,
+        request.reading,
         towards,
     )
+
+
+def _number_faults(request: Request) -> list[str]:
+    """What is wrong with the numbers and the kind of masks."""
+    faults = []
+    if not _FEWEST_FRAMES <= request.n_frames <= _MOST_FRAMES:
+        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {request.n_frames}")
+    if request.seed < 0:
+        faults.append(f"the seed must be 0 or more, not {request.seed}")
+    if not 0 <= request.train_share <= 1:
+        faults.append(f"the share of the frames to train on is 0 to 1, not {request.train_share:g}")
+    if not 0 <= request.camera_jitter <= _MOST_JITTER:
+        faults.append(f"the cameras can be moved by 0 to {_MOST_JITTER:g} degrees, not {request.camera_jitter:g}")
+    if request.masks not in MASKS:
+        faults.append(f"no kind of masks {request.masks!r} (there are {', '.join(MASKS)})")
+    return faults
 
 
 def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]) -> list[MotionFile]:

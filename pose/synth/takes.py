@@ -13,10 +13,9 @@ import numpy as np
 
 from pose.body.camera import Camera
 from pose.humaneva.files.ofs import write_ofs
-from pose.synth.body import Body
-from pose.synth.cast import Subject
+from pose.synth.cast import Actor
 from pose.synth.mocap.files import write_mocap
-from pose.synth.motion.actions import ACTIONS, LEFT_HANDED_ODDS, MIRRORED_ODDS, ON_THE_SPOT
+from pose.synth.motion.actions import LEFT_HANDED_ODDS, MIRRORED_ODDS, ON_THE_SPOT, generate
 from pose.synth.motion.captured import perform, travels
 from pose.synth.motion.motion import RATE, Motion
 from pose.synth.motion_files import Landmarks, read_motion
@@ -25,40 +24,54 @@ from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.rendering import Renderer
 from pose.synth.pictures.room import draw_room, room_size
 from pose.synth.pictures.sensor import Sensor
-from pose.synth.randomness import stream
-from pose.synth.recording import Trial, plan_trial
+from pose.synth.randomness import random_stream
+from pose.synth.schedule import Schedule, draw_schedule
 from pose.synth.settings import ANYWHERE, Settings
 from pose.types import Image
 
 #: Called with every frame drawn; raises where the work is to stop.
 Tick = Callable[[], None]
 
+#: Frames of a recording of the empty room.
 _BACKGROUND_FRAMES = 30
 #: Exposure of the three background recordings against the trials': beginning, middle and end of the week.
 _BACKGROUND_GAINS = (0.996, 1.0, 1.004)
-_MASK_EVERY = 40  # toolkit frames
-_MOCAP_FIRST_EVERY = 3  # trials: in the others a camera starts before the mocap
-_CHUNK = 240  # frames whose outlines are in memory at once
+#: Toolkit frames from one mask of the sample to the next.
+_MASK_EVERY = 40
+#: Every third trial's motion capture starts before its cameras; in the others a camera starts first.
+_MOCAP_FIRST_EVERY = 3
+#: Frames whose outlines are in memory at once.
+_CHUNK = 240
+#: How often hands are open, flat or fists; then how often while boxing.
 _HANDS = {"open": 0.4, "flat": 0.4, "fist": 0.2}
 _BOXING_HANDS = {"open": 0.25, "flat": 0.05, "fist": 0.7}
-_PALM_SIGMA = 0.5  # radians
-#: Who stays in one place faces the camera within this; or turns all round, radians a second.
-_FACING_SIGMA, _TURNING = np.radians(15.0), (0.25, 0.7)
+#: Standard deviation of a hand's turn about its forearm, radians.
+_PALM_SIGMA = 0.5
+#: Standard deviation of the direction of somebody who faces a camera, radians.
+_FACING_SIGMA = np.radians(15.0)
+#: Speed of somebody who turns all round, radians a second: at least, at most.
+_TURNING = (0.25, 0.7)
 
 
 @dataclass(frozen=True)
 class Take:
     """One trial to be made: who does what, and whether in the mirror."""
 
-    subject: Subject
+    actor: Actor
     action: str
     number: int
     order: int
 
     @property
     def stem(self) -> str:
-        """Of its files."""
+        """What its files are called, e.g. ``"Walking_1"``."""
         return f"{self.action}_{self.number}"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What its random streams are called."""
+        name = (self.actor.name, self.action)
+        return name if self.number == 1 else (*name, self.number)
 
 
 @dataclass(frozen=True)
@@ -76,8 +89,8 @@ def takes(settings: Settings) -> list[Take]:
     names = (*settings.actions, *(motion.action for motion in settings.motions))
     numbers = (1, 2) if settings.mirrored else (1,)
     return [
-        Take(subject, action, number, order)
-        for order, (subject, action, number) in enumerate(product(settings.subjects, names, numbers), start=1)
+        Take(actor, action, number, order)
+        for order, (actor, action, number) in enumerate(product(settings.cast, names, numbers), start=1)
     ]
 
 
@@ -88,7 +101,7 @@ def videos(settings: Settings) -> list[Video]:
         for k, name in product(range(1, len(_BACKGROUND_GAINS) + 1), settings.cameras)
     ]
     return backgrounds + [
-        Video(Path(take.subject.name) / "Image_Data" / f"{take.stem}_({name}).avi", name, take)
+        Video(Path(take.actor.name) / "Image_Data" / f"{take.stem}_({name}).avi", name, take)
         for take, name in product(takes(settings), settings.cameras)
     ]
 
@@ -98,34 +111,33 @@ def _landmarks(path: Path, reading: tuple[tuple[str, object], ...]) -> Landmarks
     return read_motion(path, **dict(reading))  # type: ignore[arg-type]
 
 
-def plan(settings: Settings, take: Take) -> Trial:
+def plan(settings: Settings, take: Take) -> Schedule:
     """A take's streams and motion; the same whoever asks."""
     file = next((motion for motion in settings.motions if motion.action == take.action), None)
-    key = (take.subject.name, take.action)
+    # Both takes of an action show one motion: it does not depend on the take's number.
+    key = (take.actor.name, take.action)
 
-    def make(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
+    def act(n_frames: int) -> Motion:
+        body, rng = take.actor.body, random_stream(settings.seed, *key, "motion")
         if file is None:
-            motion, stays = ACTIONS[take.action](body, n_frames, rng), take.action in ON_THE_SPOT
+            motion, stays = generate(take.action, body, n_frames, rng), take.action in ON_THE_SPOT
         else:
             landmarks = _landmarks(file.path, tuple(settings.reading.items()))
             motion, stays = perform(landmarks, body, n_frames, rng), not travels(landmarks)
-        motion = _with_hands(motion, stream(settings.seed, *key, "hands"))
-        odds = MIRRORED_ODDS.get(take.action, LEFT_HANDED_ODDS) if take.subject.drawn else 0.0
-        mirrored = stream(settings.seed, *key, "mirror").random() < odds
+        motion = _with_hands(motion, random_stream(settings.seed, *key, "hands"))
+        odds = MIRRORED_ODDS.get(take.action, LEFT_HANDED_ODDS) if take.actor.drawn else 0.0
+        mirrored = random_stream(settings.seed, *key, "mirror").random() < odds
         motion = motion.mirrored() if mirrored != (take.number == 2) else motion
-        return _facing(settings, motion, stream(settings.seed, *key, take.number, "facing")) if stays else motion
+        return _facing(settings, motion, random_stream(settings.seed, *key, take.number, "facing")) if stays else motion
 
-    return plan_trial(
-        take.subject.name,
-        take.action,
+    return draw_schedule(
+        take.key,
         settings.n_frames,
         tuple(settings.cameras),
         settings.seed,
+        act,
         mocap_first=take.order % _MOCAP_FIRST_EVERY == 0,
-        number=take.number,
         train_share=settings.train_share,
-        body=take.subject.body,
-        perform=make,
     )
 
 
@@ -147,7 +159,10 @@ def _facing(settings: Settings, motion: Motion, rng: np.random.Generator) -> Mot
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary name, renamed to `path` if the body succeeds: what is there is finished."""
+    """A temporary name, renamed to `path` if the body succeeds: what is there is finished.
+
+    Unlike `pose.files.atomic_path` it leaves errors as they are: the caller adds what stays for the next run.
+    """
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     yield temporary
     temporary.replace(path)
@@ -155,36 +170,36 @@ def whole(path: Path) -> Iterator[Path]:
 
 def write_take(root: Path, settings: Settings, take: Take) -> dict[str, list[int]]:
     """Write a trial's offsets, motion capture and true joints; its partition."""
-    trial = plan(settings, take)
-    folder, truth = root / take.subject.name, root / "truth" / f"joints_{take.subject.name}_{take.stem}.npz"
-    truth = truth if take.number > 1 else truth.with_name(f"joints_{take.subject.name}_{take.action}.npz")
+    schedule = plan(settings, take)
+    folder, truth = root / take.actor.name, root / "truth" / f"joints_{take.actor.name}_{take.stem}.npz"
+    truth = truth if take.number > 1 else truth.with_name(f"joints_{take.actor.name}_{take.action}.npz")
     if truth.exists():
-        return trial.partition
-    for name, offset in trial.offsets.items():
-        write_ofs(folder / "Sync_Data" / f"{trial.stem}_({name}).ofs", offset)
-    rng = stream(settings.seed, take.subject.name, take.stem, "mocap")
-    complete = write_mocap(folder / "Mocap_Data" / f"{trial.stem}.c3d", take.subject.name, trial.mocap(), rng)
-    mocap_valid = complete[trial.positions - 1]
-    frames = np.arange(1, trial.n_frames + 1)
-    first_usable = min(first for first, _ in trial.partition.values())
+        return schedule.partition
+    for name, offset in schedule.offsets.items():
+        write_ofs(folder / "Sync_Data" / f"{take.stem}_({name}).ofs", offset)
+    rng = random_stream(settings.seed, take.actor.name, take.stem, "mocap")
+    complete = write_mocap(folder / "Mocap_Data" / f"{take.stem}.c3d", take.actor.name, schedule.mocap(), rng)
+    mocap_valid = complete[schedule.positions - 1]
+    frames = np.arange(1, schedule.n_frames + 1)
+    first_usable = min(first for first, _ in schedule.partition.values())
     with whole(truth) as temporary:
         np.savez(
             temporary,
-            joints=trial.motion.joints[trial.positions - trial.first_position].astype(np.float32),
+            joints=schedule.motion.joints[schedule.positions - schedule.first_position].astype(np.float32),
             valid=mocap_valid & (frames >= first_usable),
             mocap_valid=mocap_valid,
             frames=frames,
-            mocap_position=trial.positions.astype(float),
-            first_video_frame=np.array([trial.clock.first_video_frame[name] for name in settings.cameras]),
-            T0=np.array(trial.clock.mocap_start),
-            s=np.array(trial.clock.mocap_per_frame),
+            mocap_position=schedule.positions.astype(float),
+            first_video_frame=np.array([schedule.clock.first_video_frame[name] for name in settings.cameras]),
+            T0=np.array(schedule.clock.mocap_start),
+            s=np.array(schedule.clock.mocap_per_frame),
         )
-    return trial.partition
+    return schedule.partition
 
 
 @lru_cache(maxsize=8)
 def _room(camera: Camera, seed: int, size: float) -> Image:
-    return draw_room(camera, stream(seed, "room"), size)
+    return draw_room(camera, random_stream(seed, "room"), size)
 
 
 def write_video(root: Path, settings: Settings, video: Video, tick: Tick) -> None:
@@ -197,7 +212,7 @@ def write_video(root: Path, settings: Settings, video: Video, tick: Tick) -> Non
     with whole(path) as temporary:
         if video.take is None:
             sensor = Sensor(
-                stream(settings.seed, "background", video.recording - 1, video.camera),
+                random_stream(settings.seed, "background", video.recording - 1, video.camera),
                 _BACKGROUND_GAINS[video.recording - 1],
             )
             with AviWriter(temporary) as avi:
@@ -209,18 +224,18 @@ def write_video(root: Path, settings: Settings, video: Video, tick: Tick) -> Non
 
 
 def _draw_take(root: Path, path: Path, settings: Settings, take: Take, camera: Camera, room: Image, tick: Tick) -> None:
-    trial, subject = plan(settings, take), take.subject
-    sensor = Sensor(stream(settings.seed, subject.name, take.stem, camera.name))
-    first, shown = trial.clock.first_video_frame[camera.name], trial.shown(camera.name)
-    masks = MaskWriter(root / "truth", settings.masks, subject.name, f"{trial.stem}_({camera.name})")
+    schedule, actor = plan(settings, take), take.actor
+    sensor = Sensor(random_stream(settings.seed, actor.name, take.stem, camera.name))
+    first, shown = schedule.clock.first_video_frame[camera.name], schedule.shown(camera.name)
+    masks = MaskWriter(root / "truth", settings.masks, actor.name, f"{take.stem}_({camera.name})")
     with AviWriter(path) as avi, masks:
         for start in range(0, len(shown), _CHUNK):
-            part = trial.motion.take(shown[start : start + _CHUNK])
-            renderer = Renderer(build_figure(part), camera, subject.looks, room)
+            part = schedule.motion.take(shown[start : start + _CHUNK])
+            renderer = Renderer(build_figure(part), camera, actor.looks, room)
             for row in range(len(part)):
                 scene, mask = renderer.draw(row)
                 avi.write(sensor.expose(scene))
                 frame = start + row + 1 - first + 1
-                inside = 0 < frame <= trial.n_frames
+                inside = 0 < frame <= schedule.n_frames
                 masks.write(start + row + 1, mask, frame if inside and frame % _MASK_EVERY == 0 else None)
                 tick()

@@ -24,7 +24,8 @@ from pose.synth.settings import Settings
 from pose.synth.takes import Take, Video, takes, videos, write_take, write_video
 
 Table = dict[str, dict[str, dict[str, list[int]]]]
-_POLL = 0.3  # seconds between two looks at the workers' counts
+#: Seconds between two looks at the workers' counts.
+_POLL = 0.3
 
 
 class _StopError(RuntimeError):
@@ -43,7 +44,7 @@ class Work:
     jobs : int
         Processes; with one everything is done in this one.
     on_progress : callable, optional
-        See `pose.synth.writer.Progress`.
+        See `pose.synth.writer.ProgressCallback`.
     """
 
     def __init__(
@@ -62,9 +63,9 @@ class Work:
         several = self._jobs > 1 and len(self._videos) > 1
         spans = self._in_processes() if several else self._in_this_process()
         self._report(self._total, "all")
-        table: Table = {subject.name: {} for subject in self._settings.subjects}
+        table: Table = {actor.name: {} for actor in self._settings.cast}
         for take, span in spans.items():
-            table[take.subject.name][f"{take.action} {take.number}"] = span
+            table[take.actor.name][f"{take.action} {take.number}"] = span
         return table
 
     def _report(self, done: int, what: str) -> None:

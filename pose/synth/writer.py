@@ -16,12 +16,12 @@ from pose.body.cal_file import write_cal
 from pose.errors import DataError, UnfinishedError
 from pose.files import is_still, take_lock
 from pose.synth.mocap.files import write_measurements, write_static
-from pose.synth.settings import DEFAULT_FRAMES, Settings, check_settings
+from pose.synth.settings import DEFAULT_FRAMES, Request, Settings, check_request
 from pose.synth.takes import takes
 from pose.synth.work import Work
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
-Progress = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 
 #: The file that says what a folder is; only a folder that has it is ever overwritten.
 NOTICE = "SYNTHETIC.txt"
@@ -48,7 +48,7 @@ def synthesize(
     rate: float | None = None,
     overwrite: bool = False,
     jobs: int = 1,
-    on_progress: Progress | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Path:
     """Make a data set in the HumanEva-I on-disk format.
 
@@ -62,7 +62,7 @@ def synthesize(
         Root of the data set: ``S1/...``, ``Background/``, ``partitions.json``, and ``truth/`` with the exact joints
         of every trial and exact masks.
     subjects : sequence of str, or int
-        Of `SUBJECTS`, or how many to draw at random: height, girth, proportions, clothes.
+        Of `NAMED_BODIES`, or how many to draw at random: height, girth, proportions, clothes.
     actions : sequence of str, optional
         Of `ACTIONS`, generated; Walking, Jog and Box by default, or none where there are `motions`.
     motions : sequence of path-like
@@ -91,7 +91,7 @@ def synthesize(
     jobs : int
         Processes that draw at a time. They do not run the calling script again: it needs no ``__main__`` guard.
     on_progress : callable, optional
-        See `Progress`; called in this process.
+        See `ProgressCallback`; called in this process.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def synthesize(
     """
     out = Path(out).absolute()  # "." has no name to put a sibling beside
     reading = {"unit_mm": unit_mm, "up": up, "rate": rate}
-    settings = check_settings(
+    request = Request(
         subjects=subjects,
         actions=actions,
         motions=motions,
@@ -121,6 +121,7 @@ def synthesize(
         facing=facing,
         reading={name: value for name, value in reading.items() if value is not None},
     )
+    settings = check_request(request)
     _check_target(out, overwrite)
     staging = out.with_name(f".{out.name}.part")
     try:
@@ -220,7 +221,7 @@ def _prepare(staging: Path, settings: Settings) -> None:
     for unfinished in staging.rglob(".*.part*"):
         unfinished.unlink(missing_ok=True)
     (staging / MANIFEST).write_text(json.dumps({"settings": manifest}, indent=1) + "\n")
-    for subject in settings.subjects:
+    for subject in settings.cast:
         folder = staging / subject.name
         for name in ("Image_Data", "Mocap_Data", "Sync_Data", "Calibration_Data"):
             (folder / name).mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ def test_silhouettes_match_the_exact_masks(dev):
     recordings = [(frame.image for frame in read_frames(path)) for path in tree.background_videos("C2")]
     background = GaussianBackground().fit(recordings)
     overlaps = []
-    for sequence in tree.sequences():
+    for sequence in tree.trials_with_video():
         stem = f"{sequence.subject.name}_{sequence.action}_1_(C2)"
         masks = {int(path.stem.rsplit("_F", 1)[1]): path for path in (dev / "truth" / "masks").glob(f"{stem}_F*.png")}
         for number, frame in sequence.read("C2", np.sort(list(masks))[::4]):

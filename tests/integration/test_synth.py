@@ -43,7 +43,7 @@ def count_frames(path):
 
 
 def test_the_reader_recovers_the_joints_and_the_validity(root, truth):
-    sequences = HumanEva(root).sequences()
+    sequences = HumanEva(root).trials_with_video()
     assert [sequence.name for sequence in sequences] == ["S1 Box 1", "S1 Jog 1", "S1 Walking 1"]
     for sequence in sequences:
         expected = truth[sequence.action]
@@ -87,7 +87,7 @@ def test_three_background_recordings_a_camera(root):
 
 
 def test_pictures_show_the_masks_of_truth(root):
-    sequence = next(s for s in HumanEva(root).sequences() if s.action == "Walking")
+    sequence = next(s for s in HumanEva(root).trials_with_video() if s.action == "Walking")
     for name in CAMERAS:
         with av.open(str(root / f"Background/Background_2_({name}).avi")) as container:
             empty = np.mean([frame.to_ndarray(format="bgr24") for frame in container.decode(video=0)], axis=0)
@@ -205,15 +205,15 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, one_camera):
     )
     data = HumanEva(out)
     names = [f"{name} {number}" for name in ("Gestures", "Kick", "StepAside") for number in (1, 2)]
-    assert [s.name for s in data.sequences("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
-    assert not data.sequences("Validate")
+    assert [s.name for s in data.trials_with_video("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
+    assert not data.trials_with_video("Validate")
     moved = read_cal(out / "S1/Calibration_Data/C2.cal")
     assert 5 < np.linalg.norm(moved.centre - cameras()["C2"].centre) < 400
     statures = [json.loads((out / "synthetic.json").read_text())["settings"]["subjects"]]
     assert statures == [{"S1": "drawn", "S2": "drawn"}]
     heads = [np.load(out / f"truth/joints_{name}_Gestures.npz")["joints"][10, 14, 2] for name in ("S1", "S2")]
     assert abs(heads[0] - heads[1]) > 5
-    sequence = next(s for s in data.sequences() if s.name == "S2 Kick 2")
+    sequence = next(s for s in data.trials_with_video() if s.name == "S2 Kick 2")
     labels = sequence.labelled("Train")
     joints = np.load(out / "truth/joints_S2_Kick_2.npz")["joints"]
     np.testing.assert_allclose(labels.joints, joints[labels.numbers - 1], atol=0.01)

@@ -183,7 +183,7 @@ def cameras_of(data: Path) -> dict[tuple[str, str], Camera]:
     """The calibrated cameras by subject and name."""
     return {
         (sequence.subject.name, name): sequence.subject.camera(name)
-        for sequence in HumanEva(data).sequences("Validate")
+        for sequence in HumanEva(data).trials_with_video("Validate")
         for name in sequence.cameras(Config().data.cameras)
     }
 

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
+from pose.c3d_file import read_c3d_file
 from pose.errors import DataError, MissingFile
-from pose.humaneva.files.c3d import read_c3d
 from pose.humaneva.files.mat import read_mat
 from pose.types import FloatArray
 
 _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 _LONG_UNIT = re.compile(r"^(milli|centi|)met(?:er|re)s?$")
-#: A body's markers lie decimetres from the origin; a smaller median means the numbers are metres.
+#: Median coordinate, mm, below which the numbers must be metres: a body's markers lie decimetres from the origin.
 _SMALLEST_MEDIAN_MM = 20.0
+#: Ends of labels of what the capture system derived: these are no markers.
 _DERIVED_SUFFIXES = ("Angles", "Force", "Moment", "Power")
-_MEDIAN_FRAMES = 200  # enough for a median
+#: Frames that the median coordinate is taken of.
+_MEDIAN_FRAMES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,18 +172,15 @@ def _without_gaps(positions: FloatArray) -> FloatArray:
 
 
 def _from_c3d(path: Path, subject: str | None) -> MarkerTracks:
-    points = read_c3d(path)
-    parameters, n_points = points.parameters, points.positions.shape[1]
-    labels: list[str] = []
-    for key in ("LABELS", "LABELS2", "LABELS3"):  # one list ends at 255
-        value = parameters.get(key)
-        labels += value if isinstance(value, list) else []
+    file = read_c3d_file(path)
+    n_points = file.positions.shape[1]
+    # One list ends at 255 labels.
+    labels = [label for key in ("LABELS", "LABELS2", "LABELS3") for label in file.texts("POINT", key)]
     labels += [f"*{index}" for index in range(len(labels), n_points)]
-    rate, units = parameters.get("RATE"), parameters.get("UNITS")
-    known_rate = float(rate[0]) if isinstance(rate, np.ndarray) and rate.size and np.isfinite(rate[0]) else 0.0
-    unit = units[0] if isinstance(units, list) and units else None
-    positions = _without_gaps(points.positions)
-    return _to_mm(MarkerTracks(path, tuple(labels[:n_points]), positions, known_rate, subject), unit)
+    rate, units = file.number("POINT", "RATE"), file.texts("POINT", "UNITS")
+    known_rate = rate if rate is not None and np.isfinite(rate) else 0.0
+    tracks = MarkerTracks(path, tuple(labels[:n_points]), _without_gaps(file.positions), known_rate, subject)
+    return _to_mm(tracks, units[0] if units else None)
 
 
 def _from_mat(path: Path, subject: str | None) -> MarkerTracks:

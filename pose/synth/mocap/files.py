@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import savemat
 
-from pose.humaneva.files.c3d import write_whole
+from pose.c3d_file import write_c3d_file
 from pose.synth.body import Body
 from pose.synth.mocap.gaps import draw_gaps
 from pose.synth.mocap.placement import MARKER_NOISE, Markers, physical_markers, virtual_markers
@@ -17,9 +17,10 @@ from pose.synth.motion.limbs import standing
 from pose.synth.motion.motion import RATE, Motion
 from pose.types import BoolArray, FloatArray
 
+#: Mocap frames of the standing trial: half a second.
 _STATIC_FRAMES = 60
-# Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
 _MAT_HEADER = b"MATLAB 5.0 MAT-file, written by gbcd-pose"
+#: Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
 _UNNAMED, _DERIVED = "*110", "LKneeAngles"
 
 
@@ -69,7 +70,7 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
     file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
     file["parameters"]["POINT"]["LABELS"]["value"] = list(labelled)
     file["data"]["points"] = points
-    write_whole(file, path)
+    write_c3d_file(file, path)
     _write_mat(path.with_suffix(".mat"), list(labelled), points[:3].T)
 
 

@@ -23,19 +23,22 @@ from pose.types import FloatArray
 
 #: Elbows and wrists of a trunk at some times.
 Arms = Callable[[Trunk, FloatArray], tuple[FloatArray, FloatArray]]
-#: The feet of the first and last frames need contacts before and after them.
+#: Seconds made before and after the motion and cut off: the first and last frames need contacts beyond them.
 _PAD_SECONDS = 2.5
-#: Hips stay low enough for the legs to reach the ankles at this share of their length.
+#: Share of the legs' length within which the ankles must lie.
 _LEG_REACH = 0.985
-_SOFT_MINIMUM = 8.0  # mm over which the pelvis eases from one leg's limit to the other's
-_PELVIS_SMOOTHING = 0.04 * RATE  # frames
+#: mm over which the pelvis eases from one leg's limit to the other's.
+_SOFT_MINIMUM = 8.0
+#: Frames over which the pelvis's height and the heading are smoothed.
+_PELVIS_SMOOTHING = 0.04 * RATE
 _HEADING_SMOOTHING = 0.10 * RATE
 #: When the pelvis passes over a planted foot, as a share of the stance: early, since rolling over the ball of the foot
 #: lengthens the leg behind and nothing lengthens the one ahead. Later, a walk would bob by twice as much as people do.
 _PASSING = 0.39
+#: How far the feet point outward, radians.
 _TOE_OUT = np.radians(6.0)
 _TURN = 2 * np.pi
-#: Left foot and right foot touch the floor half a cycle apart.
+#: Share of the cycle at which the left and the right foot touch the floor.
 _FOOT_PHASE = (0.0, 0.5)
 
 
@@ -151,14 +154,41 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator, arms: Ar
     # Long legs go faster at the same cadence, so that the stride keeps its share of the leg.
     speed = gait.speed * (body.hip_height / 925.0) * pace * (1 + drift(rng, times, _STRIDE_SIGMA))
     track, heading = path_round(rng, np.cumsum(speed) / RATE)
-    ankles, feet = _feet(body, gait, rng, phase, track, heading)
-    trunk = _trunk(body, gait, rng, times, phase, track, heading, ankles)
+    walk = _Walk(body, gait, times, phase, track, heading)
+    ankles, feet = _feet(walk, rng)
+    trunk = _trunk(walk, rng, ankles)
     head = rotation(
         heading + drift(rng, times, np.radians(6.0)), np.radians(gait.nod) + drift(rng, times, _ANGLE_SIGMA), 0.0
     )
-    limbs = _arms(trunk, gait, rng, times, phase) if arms is None else arms(trunk, times)
+    limbs = _arms(trunk, walk, rng) if arms is None else arms(trunk, times)
     motion = assemble(trunk, head, limbs, ankles, feet)
     return motion.crop(pad, pad + n_frames)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """Somebody's gait along a path, T frames.
+
+    Parameters
+    ----------
+    body : Body
+    gait : Gait
+    times : ndarray of shape (T,)
+        Seconds.
+    phase : ndarray of shape (T,)
+        Cycles of two steps.
+    track : ndarray of shape (T, 3)
+        The path on the floor, mm.
+    heading : ndarray of shape (T,)
+        Of the path, radians.
+    """
+
+    body: Body
+    gait: Gait
+    times: FloatArray
+    phase: FloatArray
+    track: FloatArray
+    heading: FloatArray
 
 
 def path_round(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -177,15 +207,9 @@ def path_round(rng: np.random.Generator, travelled: FloatArray) -> tuple[FloatAr
     return points, gaussian_filter1d(heading, _HEADING_SMOOTHING)
 
 
-def _feet(
-    body: Body,
-    gait: Gait,
-    rng: np.random.Generator,
-    phase: FloatArray,
-    track: FloatArray,
-    heading: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+def _feet(walk: _Walk, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Ankles (T, 2, 3) and feet (T, 2, 3, 3)."""
+    body, gait, phase, track, heading = walk.body, walk.gait, walk.phase, walk.track, walk.heading
     ankles, feet = np.empty((len(phase), 2, 3)), np.empty((len(phase), 2, 3, 3))
     for side, offset in enumerate(_FOOT_PHASE):
         cycles = np.floor(phase - offset).astype(int)
@@ -241,16 +265,8 @@ def _bump(x: FloatArray, peak: float) -> FloatArray:
     return bump
 
 
-def _trunk(
-    body: Body,
-    gait: Gait,
-    rng: np.random.Generator,
-    times: FloatArray,
-    phase: FloatArray,
-    track: FloatArray,
-    heading: FloatArray,
-    ankles: FloatArray,
-) -> Trunk:
+def _trunk(walk: _Walk, rng: np.random.Generator, ankles: FloatArray) -> Trunk:
+    gait, times, phase, heading = walk.gait, walk.times, walk.phase, walk.heading
     amplitude = 1 + drift(rng, times, _AMPLITUDE_SIGMA)
     stride = amplitude * np.cos(_TURN * phase)  # left foot touches at its highest
     stance = amplitude * np.cos(_TURN * (phase - gait.duty / 2))  # over the left foot at its highest
@@ -263,15 +279,14 @@ def _trunk(
         np.radians(gait.lean) + drift(rng, times, _ANGLE_SIGMA / 1.5) + np.radians(1.5) * np.cos(2 * _TURN * phase),
         -0.6 * tilt + bank + drift(rng, times, _ANGLE_SIGMA / 1.5),
     )
-    position = track + gait.sway * stance[:, None] * rotation(heading)[..., 1]
-    position[:, 2] = _pelvis_height(body, gait, phase, position, pelvis, ankles)
-    return Trunk(body, position, pelvis, thorax)
+    position = walk.track + gait.sway * stance[:, None] * rotation(heading)[..., 1]
+    position[:, 2] = _pelvis_height(walk, position, pelvis, ankles)
+    return Trunk(walk.body, position, pelvis, thorax)
 
 
-def _pelvis_height(
-    body: Body, gait: Gait, phase: FloatArray, position: FloatArray, pelvis: FloatArray, ankles: FloatArray
-) -> FloatArray:
+def _pelvis_height(walk: _Walk, position: FloatArray, pelvis: FloatArray, ankles: FloatArray) -> FloatArray:
     """The height the gait asks for, or less: what both legs reach."""
+    body, gait, phase = walk.body, walk.gait, walk.phase
     rise = np.cos(2 * _TURN * (phase - gait.duty / 2))  # lowest over each foot
     wanted = body.hip_height - gait.crouch - gait.bob * rise
     offsets = hip_offsets(body, pelvis)
@@ -284,9 +299,9 @@ def _pelvis_height(
     return np.asarray(gaussian_filter1d(eased, _PELVIS_SMOOTHING), dtype=float)
 
 
-def _arms(
-    trunk: Trunk, gait: Gait, rng: np.random.Generator, times: FloatArray, phase: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _arms(trunk: Trunk, walk: _Walk, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    gait, times, phase = walk.gait, walk.times, walk.phase
+
     def per_side(centre: float, sigma: float) -> FloatArray:
         angles: FloatArray = np.radians(centre) + np.stack([drift(rng, times, sigma) for _ in range(2)], axis=-1)
         return angles

@@ -13,9 +13,19 @@ from pose.synth.motion_files.amc import read_amc
 from pose.synth.motion_files.bvh import read_bvh
 from pose.synth.motion_files.c3d import read_marker_clip
 from pose.synth.motion_files.clip import Clip
-from pose.synth.motion_files.landmarks import RATES, UNITS, UP_AXES, Landmarks, find_landmarks
+from pose.synth.motion_files.landmarks import FRAME_RATES, UNITS, UP_AXES, Landmarks, find_landmarks
 
-__all__ = ["RATES", "SUFFIXES", "UNITS", "UP_AXES", "Clip", "Landmarks", "find_landmarks", "read_clip", "read_motion"]
+__all__ = [
+    "FRAME_RATES",
+    "SUFFIXES",
+    "UNITS",
+    "UP_AXES",
+    "Clip",
+    "Landmarks",
+    "find_landmarks",
+    "read_clip",
+    "read_motion",
+]
 
 _READERS = {".bvh": read_bvh, ".amc": read_amc, ".c3d": read_marker_clip}
 #: Names of motion files end like this, in either case.

@@ -16,34 +16,35 @@ from scipy.interpolate import CubicSpline
 from pose.errors import DataError
 from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion_files.clip import Clip
+from pose.synth.motion_files.segments import frames_of_bones, frames_of_markers, joints_inside
 from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
 from pose.types import FloatArray
 
 #: mm in the units that a file may be in.
 UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}
 #: Frames a second that a motion file may have.
-RATES = (1.0, 1000.0)
-_RATE = 120.0  # where a file states none; all motions are brought to it
+FRAME_RATES = (1.0, 1000.0)
+#: Frames a second where a file states none.
+_RATE = 120.0
 UP_AXES = ("x", "y", "z")
-#: Thigh and shin together of anybody, mm: what a unit is believed by.
+#: Thigh and shin together of any person, mm: at least, at most. A unit is right where the legs are within.
 _LEG_RANGE = (480.0, 1150.0)
+#: Thigh and shin together of an adult, mm: the unit is guessed that comes nearest.
 _LEG = 830.0
-_FEWEST_FRAMES = 30  # that a file with gaps must have without one
-_FARTHEST = 1e7  # mm from the origin
-_LEAST_UPRIGHT = 0.8  # cosine between body and up axis, the median over a clip
-#: Turns that bring an up axis to z; the rest keep their hand.
+#: Frames without a gap that a file with gaps must have in one run.
+_FEWEST_FRAMES = 30
+#: Distance from the origin above which a joint must be wrong, mm.
+_FARTHEST = 1e7
+#: Smallest cosine between body and up axis, the median over a clip.
+_LEAST_UPRIGHT = 0.8
+#: Rotations that bring an up axis to z.
 _TO_Z_UP = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
     "y": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
 }
-_REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0  # mm a frame; against the largest of the next ones
-# Plug-in-Gait markers stand on the skin; joints lie deeper: shares of the breadth between the ASIS or of the leg.
-_HIP_FROM_ASIS = (-0.19, -0.14, -0.30)  # forward, outward, up, of the ASIS breadth (Bell, Pedersen & Brand, 1990)
-_KNEE_DEPTH, _ANKLE_DEPTH, _ELBOW_DEPTH, _SHOULDER_DEPTH = 55.0, 42.0, 38.0, 50.0
-_STRAIGHT_ARM = 0.15  # sine of a bend that counts as much as the body's side
-_CROWN_OVER_BAND = 75.0
-_EYES_TO_CROWN = 0.55  # of the distance neck to eyes, upward
+#: How far a joint moves from a rest pose to the next frame: mm, and as a multiple of every later step.
+_REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def find_landmarks(
     ------
     DataError
         If the skeleton is unknown, no unit makes a person of it, nobody stands upright in it, its rate is not within
-        `RATES`, or it is over at once.
+        `FRAME_RATES`, or it is over at once.
     """
     fit = match_skeleton(clip)
     points = _mean_points(clip, fit)
@@ -163,11 +164,11 @@ def find_landmarks(
     _check_duration(clip, frames)
     with np.errstate(invalid="ignore", divide="ignore"):  # of a body without a front; said below
         if clip.rotations:
-            pelvis, chest, head, feet = _frames_of_bones(clip, fit, points, to_z_up)
+            pelvis, chest, head, feet = frames_of_bones(clip, fit, points, to_z_up)
         else:
             if fit.title.startswith("Plug-in-Gait"):
-                points = _inside(clip, points, to_z_up * scale)
-            pelvis, chest, head, feet = _frames_of_markers(clip, points, to_z_up * scale)
+                points = joints_inside(clip, points, to_z_up * scale)
+            pelvis, chest, head, feet = frames_of_markers(clip, points, to_z_up * scale)
     if not all(np.isfinite(turned).all() for turned in (pelvis, chest, head, feet)):
         raise DataError(
             f"{clip.path}: with {axis} up it cannot be told which way the body faces; is the up axis right "
@@ -188,10 +189,10 @@ def _check_places(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> None
 
 
 def _check_duration(clip: Clip, rate: float) -> None:
-    if not RATES[0] <= rate <= RATES[1]:
+    if not FRAME_RATES[0] <= rate <= FRAME_RATES[1]:
         raise DataError(
-            f"{clip.path}: has {rate:.4g} frames a second, {RATES[0]:g} to {RATES[1]:g} can be; state the rate "
-            "(--motion-rate)"
+            f"{clip.path}: has {rate:.4g} frames a second, {FRAME_RATES[0]:g} to {FRAME_RATES[1]:g} can be; "
+            "state the rate (--motion-rate)"
         )
     if (len(clip) - 1) / rate < 1 / _RATE - 1e-9:
         raise DataError(
@@ -257,99 +258,3 @@ def _guess_up(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> str:
     if upright[axis] < _LEAST_UPRIGHT:
         raise DataError(f"{clip.path}: nobody stands upright along x, y or z; state the up axis (--motion-up)")
     return UP_AXES[axis]
-
-
-def _frames_of_bones(
-    clip: Clip, fit: Fit, points: dict[tuple[str, str], FloatArray], to_z_up: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Pelvis, chest, head and feet from the bones' rotations against the rest pose."""
-    left = np.mean([clip.rest[name] for name in fit.points["hip", "left"]], axis=0)
-    right = np.mean([clip.rest[name] for name in fit.points["hip", "right"]], axis=0)
-    up = to_z_up.T @ [0.0, 0.0, 1.0]
-    aside = unit(left - right - np.dot(left - right, up) * up)
-    rest = np.stack([np.cross(aside, up), aside, up], axis=-1)
-
-    def turned(name: str) -> FloatArray:
-        frames: FloatArray = to_z_up @ clip.rotations[name] @ rest
-        return frames
-
-    n_frames = len(clip)
-    pelvis = turned(fit.bones.get(("pelvis", ""), next(iter(clip.rotations))))
-    lean = np.sum([turned(name)[..., 2] for name in fit.spine], axis=0) if fit.spine else pelvis[..., 2]
-    chest = axes(lean, turned(fit.bones["chest", ""])[..., 0] if ("chest", "") in fit.bones else pelvis[..., 0])
-    face = turned(fit.bones["head", ""]) if ("head", "") in fit.bones else chest
-    if len(fit.points["crown", ""]) > 1:  # eyes: the crown lies behind and above them
-        eyes = points["crown", ""] - points["neck", ""]
-        reach = np.linalg.norm(eyes, axis=-1, keepdims=True)
-        points["crown", ""] = points["neck", ""] + (1 + _EYES_TO_CROWN) * reach * face[..., 2]
-    head = axes(points["crown", ""] - points["neck", ""], face[..., 0])
-    feet = np.empty((n_frames, 2, 3, 3))
-    for index, side in enumerate(SIDES):
-        bone = fit.bones.get(("foot", side))
-        feet[:, index] = turned(bone) if bone else _level_foot(points, side, pelvis)
-    return pelvis, chest, head, feet
-
-
-def _level_foot(points: dict[tuple[str, str], FloatArray], side: str, pelvis: FloatArray) -> FloatArray:
-    """A foot at a right angle to its shin, where nothing says more."""
-    return axes(points["knee", side] - points["ankle", side], pelvis[..., 0])
-
-
-def _frames_of_markers(
-    clip: Clip, points: dict[tuple[str, str], FloatArray], to_mm: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Pelvis, chest, head and feet from points alone."""
-    hips = points["hip", "left"] - points["hip", "right"]
-    shoulders = points["shoulder", "left"] - points["shoulder", "right"]
-    lean = points["neck", ""] - (points["hip", "left"] + points["hip", "right"]) / 2
-    chest = axes(lean, np.cross(shoulders, lean))
-    pelvis = axes(np.cross(np.cross(hips, lean), hips), np.cross(hips, lean))
-    marked = {name.rpartition(":")[2].upper(): value @ to_mm.T for name, value in clip.points.items()}
-    forward = chest[..., 0]
-    if {"LFHD", "RFHD", "LBHD", "RBHD"} <= set(marked):
-        forward = marked["LFHD"] + marked["RFHD"] - marked["LBHD"] - marked["RBHD"]
-    head = axes(points["crown", ""] - points["neck", ""], forward)
-    feet = np.empty((len(lean), 2, 3, 3))
-    for index, side in enumerate(SIDES):
-        shin = points["knee", side] - points["ankle", side]
-        if ("toe", side) in points and ("heel", side) in points:
-            sole = points["toe", side] - points["heel", side]
-            aside = np.cross(shin, sole)
-            feet[:, index] = axes(np.cross(sole, aside), sole)
-        else:
-            feet[:, index] = _level_foot(points, side, pelvis)
-    return pelvis, chest, head, feet
-
-
-def _inside(
-    clip: Clip, points: dict[tuple[str, str], FloatArray], to_mm: FloatArray
-) -> dict[tuple[str, str], FloatArray]:
-    """Joints inside the body from markers on its skin."""
-    marked = {name.rpartition(":")[2].upper(): value @ to_mm.T for name, value in clip.points.items()}
-    breadth = marked["LASI"] - marked["RASI"]
-    front = (marked["LASI"] + marked["RASI"]) / 2
-    back = (marked["LPSI"] + marked["RPSI"]) / 2 if {"LPSI", "RPSI"} <= set(marked) else None
-    left = unit(breadth)
-    ahead = front - back if back is not None else np.cross(left, points["neck", ""] - front)
-    ahead = unit(ahead - np.sum(ahead * left, axis=-1, keepdims=True) * left)
-    up = np.cross(ahead, left)
-    width = float(np.median(np.linalg.norm(breadth, axis=-1)))
-    inside = dict(points)
-    forward, outward, upward = (share * width for share in _HIP_FROM_ASIS)
-    for sign, side in ((1.0, "left"), (-1.0, "right")):
-        inside["hip", side] = points["hip", side] + forward * ahead + sign * outward * left + upward * up
-        for part, depth in (("knee", _KNEE_DEPTH), ("ankle", _ANKLE_DEPTH)):
-            inside[part, side] = points[part, side] - sign * depth * left
-        trunk = unit(points["neck", ""] - front)
-        inside["shoulder", side] = points["shoulder", side] - _SHOULDER_DEPTH * trunk
-        inside["elbow", side] = points["elbow", side] - _ELBOW_DEPTH * _lateral(inside, side, sign * left)
-    inside["crown", ""] = points["crown", ""] + _CROWN_OVER_BAND * unit(points["crown", ""] - points["neck", ""])
-    return inside
-
-
-def _lateral(points: dict[tuple[str, str], FloatArray], side: str, outward: FloatArray) -> FloatArray:
-    """The outer side of an elbow (T, 3): square to the bent arm's plane; of a straight arm, away from the body."""
-    upper = unit(points["elbow", side] - points["shoulder", side])
-    lower = unit(points["wrist", side] - points["elbow", side])
-    axis = np.cross(lower, upper) if side == "left" else np.cross(upper, lower)
-    return unit(axis + _STRAIGHT_ARM * outward)

@@ -10,12 +10,14 @@ import cv2
 import numpy as np
 from av.video.stream import VideoStream
 
+from pose.humaneva.trial import VIDEO_RATE
 from pose.synth.pictures.room import FRAME_SIZE
 from pose.types import BoolArray, Image
 
-#: Frames per second of the videos.
-VIDEO_RATE = 60
-_QUANTISER = 3  # 1 to 31, held constant: at 3 half of the sensor's noise survives, a step more halves the files
+#: The encoder's quantiser, 1 to 31, held constant: at 3 half of the sensor's noise survives; at 4 files
+#: are half as large.
+_QUANTISER = 3
+#: Frames from one key frame to the next.
 _KEY_FRAMES = 60
 
 
@@ -32,7 +34,7 @@ class AviWriter:
 
     def __init__(self, path: Path) -> None:
         self._container = av.open(str(path), "w", format="avi", options={"fflags": "+bitexact"})
-        stream = self._container.add_stream("mpeg4", rate=VIDEO_RATE)
+        stream = self._container.add_stream("mpeg4", rate=round(VIDEO_RATE))
         assert isinstance(stream, VideoStream)
         stream.width, stream.height = FRAME_SIZE
         stream.pix_fmt = "yuv420p"
@@ -92,7 +94,7 @@ class MaskWriter:
         if self._video_path is not None:
             self._video_path.parent.mkdir(parents=True, exist_ok=True)
             self._container = av.open(str(self._video_path), "w", format="avi", options={"fflags": "+bitexact"})
-            stream = self._container.add_stream("ffv1", rate=VIDEO_RATE)
+            stream = self._container.add_stream("ffv1", rate=round(VIDEO_RATE))
             assert isinstance(stream, VideoStream)
             stream.width, stream.height = FRAME_SIZE
             stream.pix_fmt = "gray"

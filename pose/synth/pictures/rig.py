@@ -13,11 +13,13 @@ from pose.errors import DataError
 from pose.humaneva.clock import CAMERA_ORDER
 from pose.synth.kinematics import rotation, turn
 from pose.synth.pictures.room import FRAME_SIZE
-from pose.synth.randomness import stream
+from pose.synth.randomness import random_stream
 
 _NAME = re.compile(r"^(C[1-4]|BW[1-4])$", re.IGNORECASE)
-_AIM = np.array([0.0, 0.0, 900.0])  # mm: the middle of a person in the middle of the area
-_RANGE = (1500.0, 20_000.0)  # mm from there
+#: The middle of a person in the middle of the capture area, mm.
+_AIM = np.array([0.0, 0.0, 900.0])
+#: Distance of a camera from there, mm: at least, at most.
+_RANGE = (1500.0, 20_000.0)
 #: What a degree of jitter comes with: turns about the area and of the camera, degrees, and shifts, mm.
 _ORBIT, _TILT, _SHIFT = 1.0, 0.35, 15.0
 
@@ -79,7 +81,7 @@ def shaken(rig: dict[str, Camera], degrees: float, seed: int) -> dict[str, Camer
     """
     if degrees == 0:
         return rig
-    return {name: _shaken(camera, degrees, stream(seed, "jitter", name)) for name, camera in rig.items()}
+    return {name: _shaken(camera, degrees, random_stream(seed, "jitter", name)) for name, camera in rig.items()}
 
 
 def _shaken(camera: Camera, degrees: float, rng: np.random.Generator) -> Camera:

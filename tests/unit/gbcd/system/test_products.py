@@ -3,7 +3,7 @@ import pytest
 
 from gbcd import KernelSystem, SquaredExponential
 from gbcd.system.kept_tiles import CODED, KeptTiles, half_bytes, tile_pairs
-from gbcd.system.products import padded, symmetric_product
+from gbcd.system.products import symmetric_product
 from gbcd.threads import worker_limit
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -116,9 +116,3 @@ def test_codes_in_order_err_less_than_at_random(monkeypatch):
         system.matmul(np.ones((n, 1)))
         errors.append(system.product_error)
     assert errors[0] < 0.85 * errors[1]
-
-
-@pytest.mark.parametrize("q", range(1, 60))
-def test_padding_adds_a_few_columns_at_most(q):
-    assert q <= padded(q) < q + 16
-    assert padded(q) % 16 == 0 or q < 8

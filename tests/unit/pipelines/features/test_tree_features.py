@@ -36,7 +36,7 @@ def with_config(**data) -> Config:
 
 
 def test_every_valid_frame_of_every_camera_is_a_sample(tree, samples):
-    labels = HumanEva(tree).sequences("Train")[0].labelled("Train")
+    labels = HumanEva(tree).trials_with_video("Train")[0].labelled("Train")
     assert len(samples) + samples.n_empty == 3 * len(labels.numbers)
     assert set(samples.camera) == {"C1", "C2", "C3"}
     assert set(samples.frame) <= set(labels.numbers)
@@ -44,7 +44,7 @@ def test_every_valid_frame_of_every_camera_is_a_sample(tree, samples):
 
 
 def test_poses_are_root_relative_in_the_axes_asked_for(tree, samples):
-    sequence = HumanEva(tree).sequences("Train")[0]
+    sequence = HumanEva(tree).trials_with_video("Train")[0]
     labels = sequence.labelled("Train")
     world = extract(tree, "Train", with_config(target_frame="world"), Silent())
     row = int(np.flatnonzero(samples.camera == "C2")[3])
@@ -58,7 +58,7 @@ def test_poses_are_root_relative_in_the_axes_asked_for(tree, samples):
 
 def test_edges_lie_where_the_joints_project(tree, samples):
     """A video that is out of step with the motion capture by 6 frames (0.1 s) would miss."""
-    sequence = HumanEva(tree).sequences("Train")[0]
+    sequence = HumanEva(tree).trials_with_video("Train")[0]
     labels = sequence.labelled("Train")
     for name in ("C1", "C3"):
         camera = sequence.subject.camera(name)

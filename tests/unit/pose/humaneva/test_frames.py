@@ -85,7 +85,7 @@ def test_frames_come_one_by_one(whole, monkeypatch):
             seen.append(frame.index)
             yield frame
 
-    monkeypatch.setattr(module.Sequence.read, "__defaults__", (counting,))
+    monkeypatch.setattr(module.Trial.read, "__defaults__", (counting,))
     frames = HumanEva(whole).frames("Train")
     next(frames)
     n_first = len(seen)
@@ -236,7 +236,7 @@ def test_a_third_trial_is_motion_capture_at_its_own_rate(tree):
     np.testing.assert_allclose(
         third.labels(np.array([round(position)])).joints, first.labels(np.array([9])).joints, atol=1e-6
     )
-    assert [sequence.name for sequence in data.sequences("Train")] == ["S1 Box 1"]
+    assert [sequence.name for sequence in data.trials_with_video("Train")] == ["S1 Box 1"]
     arrays = data.arrays("Train", trials=[3])
     assert set(arrays.camera) == {""}
     assert (arrays.video_index == -1).all()
@@ -248,7 +248,7 @@ def test_videos_alone_or_motion_capture_alone(tree):
     shutil.rmtree(tree / "S1" / "Image_Data")
     data = HumanEva(tree)
     assert [trial.name for trial in data.trials] == ["S1 Box 1", "S1 Walking 1"]
-    assert data.sequences() == []
+    assert data.trials_with_video() == []
     assert data.cameras == []
     assert data.trial("S1", "Box", 1).labelled("Train").numbers.size > 0
     assert set(data.arrays("Train").camera) == {""}
@@ -305,7 +305,7 @@ def test_blocked_trains_on_three_quarters_and_leaves_a_gap(tree):
     # 200 valid frames from 6: 150 train, 6..155; 30 are left out, 156..185; the rest tests.
     assert data.partitions == {("S1", "Walking 1"): {"Train": (6, 155), "Test": (186, 205)}}
     assert GAP == 30
-    assert [s.name for s in data.sequences("Test")] == ["S1 Walking 1"]
+    assert [s.name for s in data.trials_with_video("Test")] == ["S1 Walking 1"]
 
 
 def test_blocked_leaves_the_damaged_trial_out(tree):

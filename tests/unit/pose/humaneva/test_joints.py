@@ -130,7 +130,7 @@ def test_shoulders_that_no_person_has_are_refused(markers, distance):
 @pytest.mark.parametrize("name", ["dev", "tiny"])
 def test_joints_and_validity_of_the_reference_sets(shared, name):
     folder = shared / "humaneva-like" / name
-    sequences = HumanEva(folder / "HumanEva_I").sequences()
+    sequences = HumanEva(folder / "HumanEva_I").trials_with_video()
     assert sequences
     for sequence in sequences:
         with np.load(folder / "truth" / f"joints_{sequence.subject.name}_{sequence.action}.npz") as truth:
@@ -145,7 +145,7 @@ def test_joints_and_validity_of_the_reference_sets(shared, name):
 def test_a_reader_without_offsets_or_validity_is_visibly_worse(shared):
     """The bound above would not hold for a reader that skips either."""
     folder = shared / "humaneva-like" / "dev"
-    sequence = next(s for s in HumanEva(folder / "HumanEva_I").sequences() if s.name == "S1 Box 1")
+    sequence = next(s for s in HumanEva(folder / "HumanEva_I").trials_with_video() if s.name == "S1 Box 1")
     with np.load(folder / "truth" / "joints_S1_Box.npz") as truth:
         expected, valid, frames = truth["joints"], truth["mocap_valid"], truth["frames"]
     no_offset = joints_at(sequence.markers, 1.0 + (frames - 1) * 2.0, sequence.subject.shape)

@@ -34,7 +34,7 @@ def tree(whole, tmp_path):
 
 
 def walking(root, **kwargs):
-    (sequence,) = HumanEva(root, **kwargs).sequences()
+    (sequence,) = HumanEva(root, **kwargs).trials_with_video()
     return sequence
 
 
@@ -56,7 +56,7 @@ def test_the_root_or_its_parent(tree):
         data = HumanEva(path)
         assert data.root == tree
         assert [subject.name for subject in data.subjects] == ["S1"]
-        assert [sequence.name for sequence in data.sequences()] == ["S1 Walking 1"]
+        assert [sequence.name for sequence in data.trials_with_video()] == ["S1 Walking 1"]
 
 
 @pytest.mark.parametrize("path", ["S1", "."])
@@ -146,12 +146,12 @@ def test_order_is_subject_action_trial(tmp_path):
     ):
         (tmp_path / "S1" / "Image_Data" / other).write_bytes(b"")
     data = HumanEva(tmp_path)
-    assert [s.name for s in data.sequences()] == ["S1 Box 1", "S1 Walking 1", "S1 Walking 2", "S3 Box 1"]
-    assert [list(s.videos) for s in data.sequences()] == [["C1"]] * 4
+    assert [s.name for s in data.trials_with_video()] == ["S1 Box 1", "S1 Walking 1", "S1 Walking 2", "S3 Box 1"]
+    assert [list(s.videos) for s in data.trials_with_video()] == [["C1"]] * 4
     # The official table: trial 1 trains and validates, trial 2 tests.
-    assert [s.name for s in data.sequences("Test")] == ["S1 Walking 2"]
-    assert [s.name for s in data.sequences("Train")] == ["S1 Box 1", "S1 Walking 1", "S3 Box 1"]
-    assert data.sequences("Train")[0].partitions["Train"] == (386, 789)
+    assert [s.name for s in data.trials_with_video("Test")] == ["S1 Walking 2"]
+    assert [s.name for s in data.trials_with_video("Train")] == ["S1 Box 1", "S1 Walking 1", "S3 Box 1"]
+    assert data.trials_with_video("Train")[0].partitions["Train"] == (386, 789)
 
 
 # Pictures
@@ -379,8 +379,8 @@ def test_a_file_overrides_the_partitions(whole, tree):
     sequence = walking(tree)
     assert sequence.labelled("Train").numbers.tolist() == [n for n in usable if 9 <= n <= 14]
     assert sequence.labelled("Test").numbers.tolist() == [n for n in usable if 20 <= n <= 22]
-    assert [s.name for s in HumanEva(tree.parent).sequences("Test")] == ["S1 Walking 1"]
-    assert HumanEva(tree).sequences("Validate") == []
+    assert [s.name for s in HumanEva(tree.parent).trials_with_video("Test")] == ["S1 Walking 1"]
+    assert HumanEva(tree).trials_with_video("Validate") == []
     with pytest.raises(DataError, match=r"S1 Walking 1: has no partition Validate \(it has Train, Test\)"):
         sequence.labelled("Validate")
 
@@ -400,7 +400,7 @@ def test_without_the_file_the_official_table_holds(tree):
 
 def test_a_trial_that_the_table_does_not_know_has_no_partition(tree):
     (tree / "partitions.json").write_text("{}")
-    assert HumanEva(tree).sequences("Train") == []
+    assert HumanEva(tree).trials_with_video("Train") == []
     with pytest.raises(DataError, match=r"has no partition Train \(it has none\)"):
         walking(tree).labelled("Train")
 

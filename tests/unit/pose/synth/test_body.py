@@ -1,6 +1,6 @@
 import numpy as np
 
-from pose.synth.body import SUBJECTS, draw_body
+from pose.synth.body import NAMED_BODIES, draw_body
 from pose.synth.motion.limbs import standing
 
 
@@ -22,4 +22,4 @@ def test_drawn_bodies_are_people_and_differ():
 def test_the_same_draw_is_the_same_body():
     first, again = (draw_body(np.random.default_rng(1)) for _ in range(2))
     assert first == again
-    assert first not in SUBJECTS.values()
+    assert first not in NAMED_BODIES.values()

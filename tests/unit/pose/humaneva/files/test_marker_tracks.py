@@ -175,3 +175,9 @@ def test_a_label_that_comes_twice(tmp_path):
     write_mat(tmp_path / "a.mat", np.full((2, 2, 3), 500.0), ["S1:A", "S1:A"])
     with pytest.warns(UserWarning, match=r"several markers are called A \('S1:A', 'S1:A'\); taking the first"):
         assert read_markers(tmp_path / "a.mat").find("A") == 0
+
+
+def test_more_labels_than_255_go_on_in_a_second_list(tmp_path, write_c3d):
+    named = {f"M{i}": np.full((2, 3), 100.0 + i) for i in range(300)}
+    tracks = read_markers(write_c3d(tmp_path / "many.c3d", named))
+    assert tracks.positions[0, tracks.find("M299"), 0] == pytest.approx(399.0)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pose.humaneva.joints import ALTERNATIVES, PHYSICAL_MARKERS
-from pose.synth.body import MARKER_RADIUS, SUBJECTS
+from pose.humaneva.joints import ALTERNATIVES, MARKER_RADIUS, PHYSICAL_MARKERS
+from pose.synth.body import NAMED_BODIES
 from pose.synth.mocap.placement import physical_markers, virtual_markers
 from pose.synth.motion.actions import generate
 from pose.synth.motion.limbs import standing
@@ -12,7 +12,7 @@ BONES = "PEL TRX HED LFE LTI LCL LHU LRA RFE RTI RCL RHU RRA".split()
 
 @pytest.fixture(scope="module")
 def motion():
-    return generate("Box", SUBJECTS["S2"], 240, np.random.default_rng(0))
+    return generate("Box", NAMED_BODIES["S2"], 240, np.random.default_rng(0))
 
 
 def test_all_39_physical_markers_are_there(motion):
@@ -42,7 +42,7 @@ def test_every_bone_has_perpendicular_axes(motion):
 
 
 def test_the_standing_shoulder_markers_give_the_bodys_torso_radius():
-    body = SUBJECTS["S3"]
+    body = NAMED_BODIES["S3"]
     markers = physical_markers(standing(body, 3))
     apart = np.linalg.norm(markers["LSHO"] - markers["RSHO"], axis=1)
     np.testing.assert_allclose(apart / 2 - MARKER_RADIUS, body.half_shoulder_markers)

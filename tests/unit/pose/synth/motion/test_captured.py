@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pose.body.skeleton import HUMANEVA_15
-from pose.synth.body import SUBJECTS, draw_body
+from pose.synth.body import NAMED_BODIES, draw_body
 from pose.synth.motion.actions import generate
 from pose.synth.motion.captured import lowest_soles, on_body, perform, travels
 from pose.synth.motion.motion import RATE
@@ -25,12 +25,12 @@ def landmarks_of(motion, rate=RATE, every=1):
 
 @pytest.fixture(scope="module")
 def walk():
-    return generate("Walking", SUBJECTS["S1"], 400, np.random.default_rng(1))
+    return generate("Walking", NAMED_BODIES["S1"], 400, np.random.default_rng(1))
 
 
 @pytest.fixture(scope="module")
 def gestures():
-    return generate("Gestures", SUBJECTS["S1"], 400, np.random.default_rng(1))
+    return generate("Gestures", NAMED_BODIES["S1"], 400, np.random.default_rng(1))
 
 
 def check_bones(motion):
@@ -102,7 +102,7 @@ def test_the_same_seed_is_the_same_performance(walk):
 
 
 def test_mirrored_and_turned():
-    motion = generate("Box", SUBJECTS["S2"], 60, np.random.default_rng(0))
+    motion = generate("Box", NAMED_BODIES["S2"], 60, np.random.default_rng(0))
     mirrored = motion.mirrored()
     np.testing.assert_array_equal(mirrored.joint("left_wrist"), motion.joint("right_wrist") * [1, -1, 1])
     np.testing.assert_allclose(np.linalg.det(mirrored.feet), 1)

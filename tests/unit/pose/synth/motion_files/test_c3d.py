@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from pose.errors import DataError
-from pose.synth.body import SUBJECTS
+from pose.synth.body import NAMED_BODIES
 from pose.synth.mocap.placement import physical_markers, virtual_markers
 from pose.synth.motion.gestures import gesticulate
 from pose.synth.motion_files import read_clip, read_motion
@@ -13,7 +13,7 @@ N_FRAMES = 120
 
 @pytest.fixture(scope="module")
 def motion():
-    return gesticulate(SUBJECTS["S1"], N_FRAMES, np.random.default_rng(0))
+    return gesticulate(NAMED_BODIES["S1"], N_FRAMES, np.random.default_rng(0))
 
 
 def write_c3d(path, markers, prefix="S1:", unit="mm"):

@@ -112,7 +112,7 @@ def test_resampling_keeps_the_ends_and_the_lengths(write):
 
 @pytest.mark.shared
 def test_bvh_and_amc_of_one_take_are_the_same_motion(shared):
-    from pose.synth.body import SUBJECTS
+    from pose.synth.body import NAMED_BODIES
     from pose.synth.motion.captured import on_body
 
     bvh, amc = (read_clip(shared / "mocap" / f"01_01.{kind}") for kind in ("bvh", "amc"))
@@ -126,7 +126,7 @@ def test_bvh_and_amc_of_one_take_are_the_same_motion(shared):
     ]
     np.testing.assert_allclose(arm[0][1:], arm[1], atol=1e-3)
     # On a body of ours, which has its own lengths, all 15 joints agree.
-    motions = [on_body(find_landmarks(clip), SUBJECTS["S1"]) for clip in (bvh, amc)]
+    motions = [on_body(find_landmarks(clip), NAMED_BODIES["S1"]) for clip in (bvh, amc)]
     assert len(motions[0]) == len(motions[1])
     assert np.linalg.norm(motions[0].joints - motions[1].joints, axis=-1).max() < 0.1  # mm
 

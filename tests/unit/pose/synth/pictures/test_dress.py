@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pose.synth.body import SUBJECTS
+from pose.synth.body import NAMED_BODIES
 from pose.synth.motion.limbs import standing
 from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.looks import LOOKS
@@ -17,7 +17,7 @@ EMPTY = np.zeros((FRAME_SIZE[1], FRAME_SIZE[0], 3), dtype=np.uint8)
 
 
 def mask_of(hands="flat", arm_spread=np.pi / 2, facing=0.0, **shape):
-    motion = standing(replace(SUBJECTS["S1"], **shape), 1, arm_spread=arm_spread)
+    motion = standing(replace(NAMED_BODIES["S1"], **shape), 1, arm_spread=arm_spread)
     turned = motion.turned(np.array([np.radians(8.0) + facing]))  # the camera's azimuth: he faces it
     figure = build_figure(replace(turned, hands=hands))
     return Renderer(figure, CAMERA, LOOKS["S1"], EMPTY).draw(0)[1]

@@ -4,7 +4,7 @@ import pytest
 
 from pose.body.cal_file import read_cal, write_cal
 from pose.body.skeleton import HUMANEVA_15
-from pose.synth.body import SUBJECTS
+from pose.synth.body import NAMED_BODIES
 from pose.synth.motion.actions import ACTIONS, generate
 from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.looks import LOOKS
@@ -54,7 +54,7 @@ def test_the_room_is_textured_and_reproducible(rooms):
 @pytest.mark.parametrize("subject", ["S1", "S2"])
 @pytest.mark.parametrize("action", ACTIONS)
 def test_joints_project_into_the_exact_mask(rooms, subject, action):
-    motion = generate(action, SUBJECTS[subject], 600, np.random.default_rng(8))
+    motion = generate(action, NAMED_BODIES[subject], 600, np.random.default_rng(8))
     figure = build_figure(motion)
     for name, camera in CAMERAS.items():
         renderer = Renderer(figure, camera, LOOKS[subject], rooms[name])
@@ -71,7 +71,7 @@ def test_joints_project_into_the_exact_mask(rooms, subject, action):
 
 def test_the_mask_is_one_body_of_a_persons_size(rooms):
     renderer = Renderer(
-        build_figure(generate("Walking", SUBJECTS["S1"], 300, np.random.default_rng(1))),
+        build_figure(generate("Walking", NAMED_BODIES["S1"], 300, np.random.default_rng(1))),
         CAMERAS["C1"],
         LOOKS["S1"],
         rooms["C1"],
@@ -90,7 +90,7 @@ def test_the_mask_is_one_body_of_a_persons_size(rooms):
 
 def test_the_shadow_is_soft_and_only_darkens(rooms):
     renderer = Renderer(
-        build_figure(generate("Box", SUBJECTS["S1"], 10, np.random.default_rng(1))),
+        build_figure(generate("Box", NAMED_BODIES["S1"], 10, np.random.default_rng(1))),
         CAMERAS["C2"],
         LOOKS["S1"],
         rooms["C2"],

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import KernelSystem, SquaredExponential, solve
@@ -13,74 +12,9 @@ from gbcd.threads import worker_limit
 MB = 1 << 20
 
 
-def direct_solution(Kbar, Y):
-    return scipy.linalg.cho_solve(scipy.linalg.cho_factor(Kbar), Y)
-
-
-def agrees(result, Kbar, noise, Y):
-    residual = Kbar @ result.coef - Y
-    assert result.gradient_norm == pytest.approx(np.abs(residual).max(), rel=1e-5, abs=1e-8)
-    K = Kbar - noise * np.eye(len(Kbar))
-    apart = np.linalg.norm(K @ (result.coef - direct_solution(Kbar, Y)))
-    # |K Kbar^-1| <= 1, so the fits differ by the residual at most.
-    return apart <= 1.01 * np.linalg.norm(residual) + 1e-8
-
-
-@pytest.mark.parametrize("n", [1, 2, 50, 700])
-@pytest.mark.parametrize("q", [1, 3, 45])
-@pytest.mark.parametrize("noise", [1e-1, 1e-3])
-@pytest.mark.parametrize("precision", ["mixed", "float64"])
-def test_pcg_is_the_direct_solution(problem, dense, n, q, noise, precision):
-    X, Y, kernel, _ = problem(max(n, 5), q=q)
-    X, Y = X[:n], Y[:n]
-    result = solve(KernelSystem(X, kernel, noise, 30 * MB, precision), Y, "pcg", random_state=0)
-    assert result.converged
-    assert agrees(result, dense(X, kernel, noise), noise, Y)
-    if q > 2:
-        assert not result.coef[:, 2].any()
-
-
-@pytest.mark.parametrize("mb", [0, 1])
-def test_pcg_without_room_for_columns_is_cg(problem, dense, mb):
-    X, Y, kernel, noise = problem(700, q=2)
-    system = KernelSystem(X, kernel, noise, mb * MB)
-    assert system.storage.room < 4 * 512 * 700
-    plain, pcg = (solve(KernelSystem(X, kernel, noise, mb * MB), Y, name, random_state=0) for name in ("cg", "pcg"))
-    assert pcg.converged
-    assert agrees(pcg, dense(X, kernel, noise), noise, Y)
-    # The noise alone as P: the same steps but for rounding.
-    assert pcg.n_iter == pytest.approx(plain.n_iter, rel=0.15)
-
-
-def test_float64_steps_need_no_gradient_afresh(problem, dense, monkeypatch):
-    X, Y, kernel, noise = problem(1500, q=2)
-    monkeypatch.setattr(KernelSystem, "residual", lambda *_: pytest.fail("evaluated again"))
-    result = solve(KernelSystem(X, kernel, noise, 12 * MB, "float64"), Y, random_state=0)
-    assert result.choice.name == "full-vector steps"
-    assert result.converged
-    assert agrees(result, dense(X, kernel, noise), noise, Y)
-
-
-def test_pcg_takes_a_small_part_of_the_iterations(problem):
-    X, Y, kernel, noise = problem(1500)
-    counts = [solve(KernelSystem(X, kernel, noise, 60 * MB), Y, name, random_state=0).n_iter for name in ("cg", "pcg")]
-    assert counts[1] <= 0.1 * counts[0]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("noise", [1e-4, 1e-6])
-@pytest.mark.parametrize("mb", [0, 1, 30])
-def test_pcg_ends_without_nan_where_rounding_wins(problem, noise, mb):
-    X, Y, kernel, _ = problem(700, q=3)
-    result = solve(KernelSystem(X, kernel, noise, mb * MB), Y, "pcg", random_state=0, max_passes=60)
-    assert np.isfinite(result.coef).all()
-    assert result.kernel_passes <= 62
-    assert np.abs(result.gradient).max() == result.gradient_norm
-
-
 @pytest.mark.parametrize("n", [1, 2, 50, 700, 1500])
 @pytest.mark.parametrize(("q", "noise"), [(1, 1e-1), (1, 1e-6), (3, 1e-3), (45, 1e-2)])
-def test_auto_is_the_direct_solution_with_and_without_memory(problem, n, q, noise):
+def test_auto_is_the_direct_solution_with_and_without_memory(problem, n, q, noise, agrees):
     X, Y, kernel, _ = problem(max(n, 5), q=q)
     X, Y = X[:n], Y[:n]
     Kbar = KernelSystem(X, kernel, noise).dense()
@@ -122,7 +56,7 @@ class Forecasts(CostModel):
 @pytest.mark.parametrize(
     ("direct", "blocks", "chosen"), [(1.0, 2.0, "cholesky"), (2.0, 1.0, "gbcd"), (np.inf, 9.0, "gbcd")]
 )
-def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, direct, blocks, chosen):
+def test_auto_takes_what_is_forecast_to_be_quicker(problem, dense, direct, blocks, chosen, agrees):
     X, Y, kernel, noise = problem(300, q=3)
     result = solve(KernelSystem(X, kernel, noise), Y, Auto(60, 0, Forecasts(direct, blocks)))
     assert result.converged

@@ -1,4 +1,4 @@
-"""The features of all training rows, made once: what tiles of K are evaluated from."""
+"""Tiles of K in the system's tile precision, evaluated from features of all rows that are made once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gbcd.system.locality import locality_order
 from gbcd.types import Float64Array, FloatArray, IntArray
 
 
-class RowFeatures:
+class TileEvaluator:
     """Evaluates K between the rows of X in tile precision.
 
     Parameters
@@ -48,7 +48,7 @@ class RowFeatures:
         self._ordered_rows, self._ordered_columns = self.rows, self.columns
         self._by_feature: FloatArray | None = None
 
-    def tile(self, i: slice, j: slice, out: FloatArray) -> FloatArray:
+    def evaluate(self, i: slice, j: slice, out: FloatArray) -> FloatArray:
         """Write K[i, j] to `out` (a, b), and return it."""
         return self._kernel.tile(self.rows[i], self.columns[j], out=out)
 

@@ -1,36 +1,36 @@
-"""One trial of the synthetic set: its motion, when its streams start, and which instant every frame shows."""
+"""When the cameras and the motion capture of a trial start, and which instant every frame shows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from pose.humaneva.clock import CommonClock, common_clock
 from pose.humaneva.files.ofs import StreamOffset
-from pose.synth.body import Body, subject_body
-from pose.synth.motion.actions import Generate, generate
 from pose.synth.motion.motion import Motion
-from pose.synth.randomness import stream
+from pose.synth.randomness import random_stream
 from pose.types import IntArray
 
 #: Mocap frames in one video frame.
 MOCAP_PER_IMAGE = 2
-#: Toolkit frames up to this one repeat the first picture, as the release's encoder did; partitions start after them.
+#: The last toolkit frame that repeats the first picture, as the release's encoder did; partitions start after it.
 LAST_REPEATED = 5
-_LONGEST_LEAD = 12  # video frames that a camera may run before the mocap starts
-_MOCAP_HEAD_START = (30, 60)  # mocap frames before the cameras start, where the mocap is first
-_LONGEST_TAIL = 3  # video frames after the last toolkit frame
+#: Video frames that a camera may run before the motion capture starts.
+_LONGEST_LEAD = 12
+#: Mocap frames before the cameras start, where the motion capture starts first: at least, below.
+_MOCAP_HEAD_START = (30, 60)
+#: Video frames after the last toolkit frame.
+_LONGEST_TAIL = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """A subject doing something once before all cameras.
+class Schedule:
+    """The streams of one trial, on the clock of its motion.
 
     Parameters
     ----------
-    subject, action : str
-        As in the data set's names.
     n_frames : int
         Toolkit frames.
     offsets : dict of str to StreamOffset
@@ -43,27 +43,17 @@ class Trial:
         From the first instant that any stream shows.
     first_position : int
         The 1-based mocap position of the motion's first frame; below 1 where a camera starts first.
-    number : int
-        The trial's.
     train_share : float
-        Of the frames, the last ones; the others validate.
+        The share of the frames, at the end, that trains; the others validate.
     """
 
-    subject: str
-    action: str
     n_frames: int
     offsets: dict[str, StreamOffset]
     clock: CommonClock
     video_frames: dict[str, int]
     motion: Motion
     first_position: int
-    number: int = 1
     train_share: float = 0.5
-
-    @property
-    def stem(self) -> str:
-        """The name of the trial's files."""
-        return f"{self.action}_{self.number}"
 
     @property
     def positions(self) -> IntArray:
@@ -79,7 +69,7 @@ class Trial:
         return {name: [first, last] for name, (first, last) in parts.items() if first <= last}
 
     def mocap(self) -> Motion:
-        """The motion as the mocap recorded it: its row i is mocap frame i + 1."""
+        """The motion as the motion capture recorded it: its row i is mocap frame i + 1."""
         last = int(self.positions[-1])
         return self.motion.crop(1 - self.first_position, last + 1 - self.first_position)
 
@@ -94,49 +84,38 @@ class Trial:
         return rows
 
 
-def plan_trial(
-    subject: str,
-    action: str,
+def draw_schedule(
+    key: tuple[object, ...],
     n_frames: int,
     cameras: tuple[str, ...],
     seed: int,
+    perform: Callable[[int], Motion],
     *,
     mocap_first: bool = False,
-    number: int = 1,
     train_share: float = 0.5,
-    body: Body | None = None,
-    perform: Generate | None = None,
-) -> Trial:
-    """Draw a trial's streams and make its motion.
+) -> Schedule:
+    """Draw when a trial's streams start and end, and let the motion be made.
 
     Parameters
     ----------
-    subject, action : str
-        Who does what.
+    key : tuple
+        What the trial is called: its streams follow from this and the seed.
     n_frames : int
         Toolkit frames.
     cameras : tuple of str
         Whose videos there will be.
     seed : int
         Of the whole data set.
+    perform : callable
+        Makes a motion of so many frames at 120 Hz.
     mocap_first : bool
-        Whether the mocap starts before the cameras; usually some camera does.
-    number, train_share
-        See `Trial`.
-    body : Body, optional
-        By default that of the subject of that name.
-    perform : callable, optional
-        Makes the motion; by default the action of that name is generated.
-
-    Raises
-    ------
-    DataError
-        If the subject or the action is not known.
+        Whether the motion capture starts before the cameras; usually some camera does.
+    train_share : float
+        See `Schedule`.
     """
-    key = (subject, action) if number == 1 else (subject, action, number)
-    offsets = _draw_offsets(stream(seed, *key, "streams"), cameras, mocap_first)
+    offsets = _draw_offsets(random_stream(seed, *key, "streams"), cameras, mocap_first)
     clock = common_clock(offsets)
-    rng = stream(seed, *key, "length")
+    rng = random_stream(seed, *key, "length")
     video_frames = {
         name: clock.first_video_frame[name] + n_frames - 1 + int(rng.integers(_LONGEST_TAIL + 1)) for name in cameras
     }
@@ -145,12 +124,10 @@ def plan_trial(
         round(float(clock.mocap_position(n_frames))),
         *(_position(offsets[name], video_frames[name]) for name in cameras),
     )
-    make = perform or (lambda body, length, generator: generate(action, body, length, generator))
     # As long as any trial of so many frames needs it, so that copies of a trial with other streams show one motion.
     longest = MOCAP_PER_IMAGE * (n_frames + _LONGEST_LEAD + _LONGEST_TAIL + 1) + _MOCAP_HEAD_START[1]
-    motion = make(body or subject_body(subject), longest, stream(seed, subject, action, "motion"))
-    motion = motion.crop(0, last - first + 1)
-    return Trial(subject, action, n_frames, offsets, clock, video_frames, motion, first, number, train_share)
+    motion = perform(longest).crop(0, last - first + 1)
+    return Schedule(n_frames, offsets, clock, video_frames, motion, first, train_share)
 
 
 def _position(offset: StreamOffset, frame: int) -> int:

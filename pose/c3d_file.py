@@ -1,14 +1,14 @@
-"""The points of a C3D file, frame by frame from the disk.
+"""C3D, the binary format of motion capture: read some frames at a time, and checked after it is written.
 
-ezc3d makes an object of every point, 400 MB for 10,000 pictures' worth of markers, and reads beyond the end of a
-truncated file; a marker file needs no more than its parameters and one array.
+ezc3d writes the files. It does not read them here: it makes an object of every point, which takes several times the
+memory and the time, and it says nothing of a truncated file. `tests/unit/pose/test_c3d_file.py` shows both.
 """
 
 from __future__ import annotations
 
 import errno
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,45 +18,90 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.types import Float32Array, FloatArray
 
-_BLOCK = 512  # bytes
+#: Bytes of a block, the unit in which the file says where its parts begin.
+_BLOCK = 512
+#: The second byte of every C3D file.
 _MAGIC = 80
-_INTEL, _DEC, _MIPS = 84, 85, 86  # processor codes
-_CHUNK = 200  # frames converted at once, so that they stay in the processor's cache
-_TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}  # characters, bytes, integers, floats
-_MAX_POINTS = 10_000
+#: Codes of the processors whose byte orders there are.
+_INTEL, _DEC, _MIPS = 84, 85, 86
+#: Frames converted at once, few enough to stay in the processor's cache.
+_CHUNK = 200
+#: Bytes of a value by its type's code: characters, bytes, integers, floats.
+_TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}
+#: Points a frame above which the header must be damaged.
+_MOST_POINTS = 10_000
 
 Parameters = dict[str, "list[str] | FloatArray"]
 
 
 @dataclass(frozen=True, eq=False)
-class C3dPoints:
-    """The point section of a C3D file.
+class C3dFile:
+    """What a C3D file holds.
 
     Parameters
     ----------
     positions : ndarray of shape (n_frames, n_points, 3)
         In the file's unit; NaN where the residual says that a point was not seen.
-    parameters : dict
-        Those of the group ``POINT``: lists of str, stripped of blanks, or flat float arrays.
+    first_frame : int
+        The number of the first frame as the header counts, usually from 1.
+    groups : dict of str to dict
+        Parameters by group and name, in upper case: lists of str, stripped of blanks, or flat float arrays.
+    analog : ndarray of shape (n_samples, n_channels)
+        Scaled samples of the analog channels; none where they were not asked for.
     """
 
     positions: FloatArray
-    parameters: Parameters
+    first_frame: int
+    groups: dict[str, Parameters]
+    analog: FloatArray
+
+    @property
+    def point(self) -> Parameters:
+        """The parameters of the points."""
+        return self.groups.get("POINT", {})
+
+    def texts(self, group: str, name: str) -> list[str]:
+        """A parameter that is a list of texts; an empty list where it is missing or something else."""
+        value = self.groups.get(group, {}).get(name)
+        return value if isinstance(value, list) else []
+
+    def number(self, group: str, name: str) -> float | None:
+        """The first number of a parameter; None where it is missing or something else."""
+        value = self.groups.get(group, {}).get(name)
+        return float(value[0]) if isinstance(value, np.ndarray) and value.size else None
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first block says."""
+    """What the first block says.
+
+    Parameters
+    ----------
+    n_points, n_analog : int
+        Points, and analog values of all channels together, a frame.
+    first_frame, n_frames : int
+    scale : float
+        Of points stored as integers; negative where values are floats.
+    data_start : int
+        The byte where the frames begin.
+    """
 
     n_points: int
     n_analog: int
+    first_frame: int
     n_frames: int
     scale: float
     data_start: int
 
 
-def read_c3d(path: Path) -> C3dPoints:
-    """Read the points of a C3D file of any processor's byte order, as integers or floats.
+def read_c3d_file(path: Path, *, analog: bool = False) -> C3dFile:
+    """Read a C3D file of any processor's byte order, as integers or floats.
+
+    Parameters
+    ----------
+    path : Path
+    analog : bool
+        Whether the analog channels are read too.
 
     Raises
     ------
@@ -85,11 +130,12 @@ def read_c3d(path: Path) -> C3dPoints:
             raise DataError(f"{path}: is not a readable c3d file (processor code {processor}; 84, 85 and 86 are known)")
         header = _read_header(head, processor)
         n_bytes = max(section[2] * _BLOCK, header.data_start - parameters_start) - 4
-        parameters = _point_parameters(path, file.read(max(n_bytes, 0)), processor)
-    header = _reconcile(path, header, parameters)
+        groups = _parameters(path, file.read(max(n_bytes, 0)), processor)
+    header = _reconcile(path, header, groups.get("POINT", {}))
     if header.data_start <= parameters_start:
         raise DataError(f"{path}: is not a readable c3d file (no block is said to hold its points)")
-    return C3dPoints(_read_points(path, header, processor, size), parameters)
+    positions, samples = _read_frames(path, header, processor, size, analog)
+    return C3dFile(positions, header.first_frame, groups, _scaled_analog(samples, groups.get("ANALOG", {})))
 
 
 def _read_header(head: bytes, processor: int) -> _Header:
@@ -97,7 +143,7 @@ def _read_header(head: bytes, processor: int) -> _Header:
     n_points, n_analog, first, last = struct.unpack_from(f"{order}4H", head, 2)
     scale = float(_floats(head[12:16], processor)[0])
     (data_block,) = struct.unpack_from(f"{order}H", head, 16)
-    return _Header(n_points, n_analog, max(last - first + 1, 0), scale, max(data_block - 1, 0) * _BLOCK)
+    return _Header(n_points, n_analog, first, max(last - first + 1, 0), scale, max(data_block - 1, 0) * _BLOCK)
 
 
 def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
@@ -112,7 +158,7 @@ def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
     known = parameters.get("SCALE")
     if isinstance(known, np.ndarray) and known.size == 1 and known[0] != 0:
         scale = float(known[0])
-    return _Header(header.n_points, header.n_analog, n_frames, scale, data_start)
+    return replace(header, n_frames=n_frames, scale=scale, data_start=data_start)
 
 
 def _whole_number(value: list[str] | FloatArray | None) -> int | None:
@@ -136,8 +182,8 @@ def _floats(raw: bytes, processor: int) -> Float32Array:
     return np.asarray(exchanged / np.float32(4), dtype=np.float32)
 
 
-def _point_parameters(path: Path, raw: bytes, processor: int) -> Parameters:
-    """The parameters of the group POINT; records of other groups are passed over."""
+def _parameters(path: Path, raw: bytes, processor: int) -> dict[str, Parameters]:
+    """All parameters by group and name."""
     order = ">" if processor == _MIPS else "<"
     group_names: dict[int, str] = {}
     found: dict[int, Parameters] = {}
@@ -160,10 +206,7 @@ def _point_parameters(path: Path, raw: bytes, processor: int) -> Parameters:
             at += step
     except (struct.error, IndexError, ValueError) as error:
         raise DataError(f"{path}: is not a readable c3d file (its parameters are damaged at byte {at})") from error
-    for number, name in group_names.items():
-        if name == "POINT":
-            return found.get(number, {})
-    return {}
+    return {name: found.get(number, {}) for number, name in reversed(group_names.items())}
 
 
 def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | FloatArray:
@@ -176,15 +219,23 @@ def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | FloatAr
         raise ValueError("an unknown type, or a value that is cut off")
     if kind == -1:
         width = shape[0] if shape else 1
-        return [content[i : i + width].decode("latin-1").strip(" \0") for i in range(0, count, max(width, 1))]
+        return [_text(content[i : i + width]) for i in range(0, count, max(width, 1))]
     if kind == 4:
         return _floats(content, processor).astype(float)
     return (np.frombuffer(content, "i1") if kind == 1 else _integers(content, processor)).astype(float)
 
 
-def _read_points(path: Path, header: _Header, processor: int, size: int) -> FloatArray:
-    """All positions; the file is read once, some frames at a time."""
-    if header.n_points > _MAX_POINTS:
+def _text(raw: bytes) -> str:
+    """Text without blanks at its ends; the format does not say in which code letters beyond ASCII are."""
+    try:
+        return raw.decode().strip(" \0")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").strip(" \0")
+
+
+def _read_frames(path: Path, header: _Header, processor: int, size: int, analog: bool) -> tuple[FloatArray, FloatArray]:
+    """All positions, and the analog values (n_frames, n) as stored; the file is read once, some frames at a time."""
+    if header.n_points > _MOST_POINTS:
         raise DataError(f"{path}: {header.n_points} points cannot be right")
     width = 4 if header.scale < 0 else 2  # a negative scale means floats
     n_values = 4 * header.n_points + header.n_analog
@@ -192,22 +243,42 @@ def _read_points(path: Path, header: _Header, processor: int, size: int) -> Floa
     if data_size < header.n_frames * n_values * width:
         raise DataError(f"{path}: is truncated: it holds {data_size // (n_values * width)} of {header.n_frames} frames")
     positions = np.empty((header.n_frames, header.n_points, 3))
+    samples = np.empty((header.n_frames, header.n_analog if analog else 0))
     with path.open("rb") as file:
         file.seek(header.data_start)
         for start in range(0, header.n_frames, _CHUNK):
             n = min(_CHUNK, header.n_frames - start)
             raw = file.read(n * n_values * width)
             values = _floats(raw, processor) if width == 4 else _integers(raw, processor)
-            points = values.reshape(n, n_values)[:, : 4 * header.n_points].reshape(n, header.n_points, 4)
+            rows = values.reshape(n, n_values)
+            points = rows[:, : 4 * header.n_points].reshape(n, header.n_points, 4)
             chunk = positions[start : start + n]
             chunk[...] = points[:, :, :3]
             if width == 2:
                 chunk *= header.scale
             chunk[points[:, :, 3] < 0] = np.nan
-    return positions
+            if analog:
+                samples[start : start + n] = rows[:, 4 * header.n_points :]
+    return positions, samples
 
 
-def write_whole(file: Any, path: Path) -> None:
+def _scaled_analog(samples: FloatArray, parameters: Parameters) -> FloatArray:
+    """Stored analog values (n_frames, n) as samples (n_samples, n_channels): (value - offset) scale general scale."""
+    used = parameters.get("USED")
+    n_channels = int(used[0]) if isinstance(used, np.ndarray) and used.size else 0
+    if n_channels < 1 or samples.shape[1] % n_channels:
+        return np.empty((0, 0))
+    scaled = samples.reshape(-1, n_channels)
+    for name, change in (("OFFSET", np.subtract), ("SCALE", np.multiply)):
+        values = parameters.get(name)
+        if isinstance(values, np.ndarray) and len(values) >= n_channels:
+            scaled = change(scaled, values[:n_channels])
+    general = parameters.get("GEN_SCALE")
+    factor = float(general[0]) if isinstance(general, np.ndarray) and general.size else 1.0
+    return scaled * factor
+
+
+def write_c3d_file(file: Any, path: Path) -> None:
     """Write a ``c3d`` of ezc3d, which itself says nothing when the disk is full.
 
     Raises
@@ -217,6 +288,6 @@ def write_whole(file: Any, path: Path) -> None:
     """
     file.write(str(path))
     try:
-        read_c3d(path)
+        read_c3d_file(path)
     except DataError as error:
         raise OSError(errno.ENOSPC, "only a part of it was; is the disk full?", str(path)) from error

@@ -40,7 +40,11 @@ def padded(q: int) -> int:
 
 
 def symmetric_product(
-    V: FloatArray, dtype: np.dtype[np.floating], fill: FillTile, kept: KeptTiles | None = None
+    V: FloatArray,
+    dtype: np.dtype[np.floating],
+    fill: FillTile,
+    kept: KeptTiles | None = None,
+    fill_kept: FillTile | None = None,
 ) -> tuple[Float64Array, int]:
     """Return K @ V in float64, (n, q), and the number of kernel values evaluated for it.
 
@@ -53,6 +57,8 @@ def symmetric_product(
         Evaluates a tile.
     kept : KeptTiles, optional
         Read where it holds a tile, and given those it has room for.
+    fill_kept : callable, optional
+        Evaluates a tile that is to be kept: in float64 where float32 is kept. `fill` where it is not given.
     """
     n, q = V.shape
     pairs = tile_pairs(n, dtype)
@@ -78,7 +84,7 @@ def symmetric_product(
                     # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is
                     # kept is used so often that the difference shows as drift. Codes are coarser than both.
                     full = tile if kept.dtype == CODED else exact[: tile.size].reshape(shape)
-                    fill((i, j), full)
+                    (fill_kept or fill)((i, j), full)
                     kept.put(index, full)
                 if single:
                     down, up = kept.both_products(index, right[j, 0], right[i, 0])

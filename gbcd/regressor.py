@@ -39,80 +39,82 @@ class GBCDRegressor(GPEstimator):
     It converges globally, as the paper's greedy block coordinate descent does, and its choice of the coarse block is
     greedy: see `gbcd.solve`.
 
-    Outputs are standardised per column (a constant column is left out of the likelihood and predicted as
-    its value, exactly). One gamma (one for each input with ARD), one noise and one active set serve all of them; only
-    the amplitudes are their own. Outputs that vary on different scales of the inputs are better fitted one by one.
+    Outputs are standardised per column. A constant column is left out of the likelihood, and predicted as exactly its
+    value. All outputs share one gamma (one for each input with ARD), one noise and one coarse block; each has an
+    amplitude of its own. Outputs that vary on different scales of the inputs are better fitted one by one.
 
     Parameters
     ----------
     kernel : {"ard", "isotropic"} or Kernel
-        A `Kernel` is used as it is, `gamma` must then be None.
+        "ard" has one gamma for each input, "isotropic" one for all. A `Kernel` is used as it is; `gamma` must then be
+        None.
     gamma : float or array (d,), optional
-        Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs, which is 1 / (2 length_scale^2) of
-        scikit-learn's RBF; fitted when None.
+        Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs: 1 / (2 length_scale^2) of scikit-learn's RBF. Fitted
+        when None.
     noise : float, optional
-        sigma^2 of the standardised outputs, for a kernel of unit amplitude; fitted when None, and then an amplitude of
-        each output with it.
+        sigma^2 of the standardised outputs, for a kernel of unit amplitude. Fitted when None, and with it the amplitude
+        of each output.
     input_scaling : {"column", "global"} or None
-        "column" standardises every input; "global" divides all by one number and keeps their
-        proportions (histograms); None takes them as they are.
+        "column" standardises every input. "global" divides all inputs by one number, which keeps their proportions
+        (histograms). None takes them as they are.
     tol : float
-        On the infinity norm of the gradient, for standardised outputs.
+        Largest infinity norm of the gradient, for standardised outputs, at which the solver stops.
     block_size : int, optional
         m; 500 by default, at most n.
     solver : str
-        A name `gbcd.solve` knows.
+        A name that `gbcd.solve` knows.
     memory_budget : int or "auto"
         Bytes that may be held for kernel values.
     precision : {"mixed", "float64"}
-        Of the kernel tiles; residuals are checked in float64 in both.
+        Precision of kernel values: "mixed" takes float32 where noise and inputs allow. Residuals are checked in float64
+        in both.
     subset : int
-        Rows the hyperparameters are fitted on, at most n.
+        Number of rows that hyperparameters are fitted on, at most n.
     hyperparameter_objective : {"marginal", "leave_group_out"}
         "leave_group_out" needs `groups` in `fit` (with scikit-learn's cross_val_score:
         ``params={"groups": groups}``).
     max_passes : float
-        Limit of the solve, see `gbcd.solve`.
+        Limit of the solve in passes over the kernel matrix, see `gbcd.solve`.
     random_state : int, RandomState or None
     verbose : bool
-        Print the course of the fit, and of standard deviations and draws, to stderr, at most two lines a second.
+        Print the course of the fit, and of standard deviations and draws, to stderr: at most two lines a second.
     callback : callable, optional
         Gets a `gbcd.TraceEntry` after every iteration; returning True stops.
     max_time : float, optional
-        Seconds the solve may take (the fit of the hyperparameters not counted), see `gbcd.solve`.
+        Seconds the solve may take, without the fit of the hyperparameters, see `gbcd.solve`.
     warm_start : bool
         Start the next `fit` from the present `coef_`, where the numbers of rows and outputs are the same.
     checkpoint : path, optional
-        An .npz file in which a fit that is killed or stops short leaves its hyperparameters and coefficients; the
-        next fit on the same data goes on from there, and deletes it on convergence. One file serves one fit at a
-        time.
+        An .npz file for the hyperparameters and coefficients of a fit that is killed or stops short. The next fit on
+        the same data goes on from there, and deletes the file on convergence. One file serves one fit at a time.
     checkpoint_seconds : float
-        Between two writings of it.
+        Seconds between two writings of it.
     n_jobs : int, optional
-        Threads of fit and prediction. -1 is all cores and so is None, except inside joblib (GridSearchCV with its own
-        n_jobs), whose workers share the cores.
+        Threads of fit and prediction; -1 is all cores. None is all cores, too, except inside joblib (GridSearchCV with
+        its own n_jobs), whose workers share the cores.
     amplitude : float or array (q,), optional
-        c^2, see `amplitude_`. None: fitted together with the noise, 1 where `noise` is given.
+        c^2, see `amplitude_`. None: fitted together with the noise, or 1 where `noise` is given.
 
     Attributes
     ----------
     kernel_ : Kernel
     noise_ : float
-        What is added to K's diagonal, one for all outputs: the noise variance over the amplitude. In the outputs' own
-        units it is `noise_ * amplitude_ * y_scale_**2`.
+        What is added to K's diagonal, one number for all outputs: the noise variance over the amplitude. In the
+        outputs' own units the noise variance is `noise_ * amplitude_ * y_scale_**2`.
     amplitude_ : array (q,)
         c^2: standardised output j has the covariance amplitude_[j] (K + noise_ I). It scales deviations, not the
-        mean. As given, else fitted together with the noise, else 1. scikit-learn's ConstantKernel(c2) * RBF(l) +
-        WhiteKernel(s2) is gamma = 1 / (2 l^2), noise = s2 / c2, amplitude = c2.
+        mean. scikit-learn's ConstantKernel(c2) * RBF(l) + WhiteKernel(s2) is gamma = 1 / (2 l^2), noise = s2 / c2,
+        amplitude = c2.
     coef_ : array (n, q)
         alpha, of the standardised outputs.
     X_train_ : array (n, d)
         The scaled training inputs.
     x_offset_, x_scale_ : array (d,)
-        Inputs are taken as (x - x_offset_) / x_scale_.
+        The kernel takes inputs as (x - x_offset_) / x_scale_.
     y_mean_, y_scale_ : array (q,)
+        The solver takes outputs as (y - y_mean_) / y_scale_.
     posterior_ : Posterior
-        What predictions share: it is prepared at the first one, and gives the variances of standardised outputs, too.
+        Prepared means and variances, which all predictions share.
     hyperparameters_ : HyperparameterFit or None
         None where kernel and noise were given, or the model was rebuilt by `from_state`.
     solve_result_ : SolveResult
@@ -252,7 +254,7 @@ class GBCDRegressor(GPEstimator):
         include_noise : bool
             Make it that of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
         variance : {"exact", "fast"}
-            "fast" takes milliseconds a point, from its nearest training samples, and suits inputs of many columns, see
+            "fast" takes each from the nearest training samples, in milliseconds. It suits inputs of many columns, see
             `LocalVariances`.
 
         Returns
@@ -290,8 +292,8 @@ class GBCDRegressor(GPEstimator):
         Returns
         -------
         array (t, n_samples) or (t, q, n_samples)
-            Of the latent function, the noise not included; outputs are drawn independently, a constant one is
-            its value.
+            Of the latent function, the noise not included. Outputs are drawn independently; a constant one is its
+            value.
 
         Notes
         -----

@@ -1,7 +1,7 @@
 """C3D, the binary format of motion capture: read some frames at a time, and checked after it is written.
 
 ezc3d writes the files. It does not read them here: it makes an object of every point, which takes several times the
-memory and the time, and it reads beyond the end of a truncated file. `tests/unit/pose/test_c3d_file.py` shows both.
+memory and the time, and it says nothing of a truncated file. `tests/unit/pose/test_c3d_file.py` shows both.
 """
 
 from __future__ import annotations

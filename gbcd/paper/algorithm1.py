@@ -9,6 +9,7 @@ import scipy.linalg
 
 from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.selection import ActiveSet, Selection
+from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.system.protocol import LinearSystem
@@ -31,11 +32,8 @@ MIN_COLUMNS_TO_KEEP_K = 32
 MAX_BLOCK_ROUNDING = 0.01
 """Norm of the errors of float32 kernel values, over the noise, up to which K_BB is made of them."""
 
-STUCK_DRIFT = 0.5
-"""Part of the exact gradient's norm: where the running gradient was wrong by more, rounding is in the way."""
-
-STUCK_GAIN = 0.5
-"""Part of an exact gradient's norm that must be gone at the next one; else, with such a drift, the descent is stuck."""
+MAX_DRIFT = 0.5
+"""Error of the running gradient, over the norm of the exact one, above which rounding is in the way."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def block_descent(
             drift = infinity_norm(G - running)
             before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
-            stuck = drift > STUCK_DRIFT * exact_norm and exact_norm > STUCK_GAIN * before
+            stuck = drift > MAX_DRIFT * exact_norm and has_stalled(before, exact_norm)
             if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:

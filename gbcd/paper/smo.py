@@ -13,14 +13,11 @@ import numba
 import numpy as np
 
 from gbcd.compiling import IN_ORDER
-from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.algorithm1 import DEFAULT_BLOCK_SIZE
+from gbcd.progress.restarts import descend_with_restarts
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.types import Float64Array, FloatArray, IntArray
-
-STALLED = 0.5
-"""A restart that leaves more than this part of the exact gradient's norm is at the rounding of its kernel values."""
 
 MIN_RELATIVE_DETERMINANT = 1e-14
 """Determinant of a pair's 2 x 2 matrix, over the product of its diagonal, below which the two are one variable."""
@@ -38,20 +35,7 @@ class SMO:
 
     def solve(self, run: SolveRun) -> Solution:
         """Return the last coefficients and their exact gradient."""
-        problem = run.problem
-        system, Y = problem.system, problem.Y
-        alpha = np.zeros_like(Y)
-        G = -Y
-        norm = infinity_norm(G)
-        while norm > problem.tol and not run.exhausted:
-            _descend(run, alpha, G)
-            before = norm
-            G = system.residual(alpha, Y)
-            run.count_columns(system.n)
-            norm = infinity_norm(G)
-            if norm > max(problem.tol, STALLED * before) and not system.raise_precision():
-                break
-        return Solution(alpha, G)
+        return descend_with_restarts(run, _descend)
 
 
 def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:

@@ -28,16 +28,19 @@ from gbcd.types import Float64Array
 from gbcd.validation import as_columns, positive_integer
 
 EXACT_POINTS = 4000
-"""Up to so many training and new points the prior is drawn exactly, from a Cholesky factor of their kernel matrix."""
+"""Largest number of training and new points at which the prior is drawn exactly, from a Cholesky factor."""
 
 FEATURES = 8192
-"""Random Fourier features beyond: the covariance of the prior draws errs by about 1 / sqrt(8192) = 1 %."""
+"""Random Fourier features for more points: the covariance of the draws errs by about 1 / sqrt(8192) = 1 %."""
 
 MAX_SPREAD = 1e10
-"""Length scales from the centre to the farthest point: a phase beyond errs by more than 1e-6."""
+"""Largest distance of a point from the centre, in length scales: farther out a phase errs by more than 1e-6."""
 
 JITTER = 1e-10
+"""What is added to the diagonal of the kernel matrix at first, as a part of it."""
+
 ROWS = 512
+"""Points whose Fourier features a thread evaluates at a time."""
 
 
 def posterior_deviations(

@@ -2,10 +2,10 @@
 
 Conditioning on a subset L of the samples leaves at least the variance that conditioning on all of them does,
 
-    k(x, x) - k_L' (K_LL + sigma^2 I)^-1 k_L  >=  k(x, x) - k_*' Kbar^-1 k_*    (eq. 2),
+    k(x, x) - k_L' (K_LL + sigma^2 I)^-1 k_L  >=  k(x, x) - k_*' Kbar^-1 k_*    (eq. 2).
 
-and where the kernel falls off within the data, the samples of the largest covariance k_* tell nearly all (Vecchia
-1988). What the farther half of L took off says how much those beyond it still would.
+Where the kernel falls off within the data, the samples of the largest covariance k_* tell nearly all (Vecchia 1988).
+How much the farther half of L reduces the variance says how much the samples outside L still would.
 """
 
 from __future__ import annotations
@@ -28,33 +28,37 @@ from gbcd.validation import as_columns, as_matrix, as_outputs, group_labels, pos
 Value = TypeVar("Value", float, Float64Array)
 
 N_NEIGHBOURS = 512
-"""With 26,572 histograms the standard deviations at 200 new ones are within 9 % of the exact ones, at 4 ms a point."""
+"""Default number of neighbours. With 26,572 histograms the standard deviations at 200 new ones are then within 9 % of
+the exact ones, at 4 ms a point."""
 
-BEYOND = 0.5
-"""What all samples beyond L would take off, over what its farther half did. Bounds that fall with 1 / m, as they mostly
-do, mean 1; half of it is safe for points that have the few samples that matter within L already."""
+OUTSIDE_SHARE = 0.5
+"""Expected reduction of the variance by all samples outside L, over that by the farther half of L. Where bounds fall
+with 1 / m, as they mostly do, it is 1. Half of that is safe for points whose few samples that matter are all in L."""
 
 MAX_ROUNDING = 0.05
-"""Part of the noise that the rounding of a float32 kernel block may have as its norm; beyond it float64 is used."""
+"""Largest norm of the rounding errors of a float32 kernel block, as a part of the noise: beyond it float64 is used."""
 
 BLOCK = 128
+"""Rows of K_LL that are evaluated at a time."""
 
 
 class _Conditioned(NamedTuple):
-    """What the neighbours L of one point say."""
+    """One point, conditioned on its neighbours L."""
 
     nearest: IntArray
-    """L, by falling covariance."""
+    """Rows of the samples in L, by falling covariance."""
 
     lower: FloatArray
-    """The Cholesky factor of K_LL + sigma^2 I."""
+    """C, the Cholesky factor of K_LL + sigma^2 I."""
 
     solved: FloatArray
-    """It divided into k_L."""
+    """C^-1 k_L."""
 
     nearer: float
+    """Reduction of the variance by the nearer half of L."""
+
     farther: float
-    """What the nearer half of L takes off the variance, and what its farther half takes off after that."""
+    """Further reduction by the farther half."""
 
     def weights(self) -> FloatArray:
         """Return (K_LL + sigma^2 I)^-1 k_L."""
@@ -64,8 +68,8 @@ class _Conditioned(NamedTuple):
 
 
 def _expected(bound: Value, farther: Value) -> Value:
-    """Return the variance to expect, given that after conditioning on L and what the farther half of L took off."""
-    expected: Value = np.maximum(bound - BEYOND * farther, bound / 2)
+    """Return the expected variance, given what conditioning on L leaves and the reduction by the farther half of L."""
+    expected: Value = np.maximum(bound - OUTSIDE_SHARE * farther, bound / 2)
     return expected
 
 
@@ -96,9 +100,9 @@ class LocalVariances:
 
     Notes
     -----
-    O(n d + m^2 d + m^3) a point, and nothing is prepared. A point's variance depends on no other point. For inputs of
-    many columns, whose kernel falls off within the data; a smooth function of few inputs is known from far away, and
-    there `Variances` is needed.
+    O(n d + m^2 d + m^3) a point. A point's variance depends on no other point. Made for inputs of many columns, whose
+    kernel falls off within the data. A smooth function of few inputs is known from far away: use
+    `predictive_variance` there.
     """
 
     def __init__(
@@ -137,7 +141,7 @@ class LocalVariances:
         return _expected(*self._conditioned(points))
 
     def bounds(self, points: npt.ArrayLike) -> Float64Array:
-        """Return what conditioning on the neighbours leaves, (t,): never below the variances but for rounding."""
+        """Return the variances (t,) that conditioning on the neighbours leaves: never too small, but for rounding."""
         return self._conditioned(points)[0]
 
     def leave_group_out(
@@ -183,14 +187,14 @@ class LocalVariances:
                     values[labels == own] = -np.inf
                     local = self._condition(values, min(self.n_neighbours, n - int(sizes[own])))
                     mean[i] = local.weights() @ outputs[local.nearest]
-                    beyond = local.farther if len(local.nearest) < n - sizes[own] else 0.0
-                    variance[i] = _expected(max(prior[i] - local.nearer - local.farther, 0.0), beyond)
+                    outside = local.farther if len(local.nearest) < n - sizes[own] else 0.0
+                    variance[i] = _expected(max(prior[i] - local.nearer - local.farther, 0.0), outside)
 
         parallel(work, spans(len(index), POINTS))
         return mean, variance
 
     def _conditioned(self, points: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-        """Return `bounds`, and how much of the prior the farther half of the neighbours took off; 0 if all are in L."""
+        """Return `bounds`, and the reduction by the farther half of L (t,): 0 where L is all samples."""
         checked = as_columns(points, "points", self._d)
         explained = np.empty((len(checked), 2))
 

@@ -28,27 +28,41 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns
 
 RELATIVE_ERROR = 2e-3
-"""Bound on the error of a variance, as a part of it; most errors are a tenth of the bound."""
+"""Largest error of a variance, as a part of it. It is a bound: most errors are a tenth of it."""
 
 ABSOLUTE_ERROR = 1e-9
-"""The same, as a part of k(x, x): smaller variances are rounding."""
+"""Error of a variance, as a part of k(x, x), that is allowed on top: smaller variances are rounding."""
 
 RANK_FACTOR = 25.0
-"""Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where a product with K outweighs all else."""
+"""Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where products with K take most of the time."""
 
-ENOUGH = 1e-2
-"""What the preconditioner may leave of K, over the noise: a step then divides the error by 400."""
+NEGLIGIBLE_REMAINDER = 1e-2
+"""Norm of what the preconditioner leaves of K, over the noise, at which it grows no more. A step then divides the error
+by 400."""
 
 MAX_STEPS = 60
+"""Largest number of steps for one chunk of points."""
+
 MAX_CHUNK = 512
+"""Largest number of points that are solved for together."""
+
 MIN_CHUNK = 16
-ARRAYS = 8
-"""Float32 arrays of n values for each test point that are in use at once."""
+"""Least number of points that are solved for together, whatever the memory budget."""
+
+ARRAYS_PER_POINT = 8
+"""Float32 arrays of n values for each point that are in use at once."""
 
 ROWS = 256
+"""Training rows that a thread works on at a time."""
+
 LANES = 8
-RIDGE, MAX_RIDGE = 1e-5, 1e4
-"""Added to the unit diagonal of the directions' curvature: directions that nearly repeat are rounding."""
+"""Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
+
+RIDGE = 1e-5
+"""What is added to the unit diagonal of the directions' curvature: directions that nearly repeat are rounding."""
+
+MAX_RIDGE = 1e4
+"""Limit of the ridge. It is raised tenfold until the curvature is definite: beyond the limit the descent failed."""
 
 
 def predictive_variance(
@@ -105,10 +119,13 @@ class Variances:
 
     Notes
     -----
-    For any z with g = Kbar z - k_*, the estimate k(x, x) - z' (k_* - g) = k(x, x) - k_*' Kbar^-1 k_* + g' Kbar^-1 g
-    is never below the variance, and since the preconditioner P is never above Kbar it errs by at most g' P^-1 g,
-    which descent computes anyway: it goes on, all points of a chunk along common directions, until that bound is
-    small beside the estimate.
+    Take any z, and g = Kbar z - k_*. The estimate
+
+        k(x, x) - z' (k_* - g) = k(x, x) - k_*' Kbar^-1 k_* + g' Kbar^-1 g
+
+    is never below the variance. The preconditioner P is never above Kbar, so the estimate errs by at most g' P^-1 g,
+    which the descent computes anyway. All points of a chunk descend along common directions, until that bound is small
+    beside the estimate.
     """
 
     def __init__(
@@ -152,13 +169,13 @@ class Variances:
     def _is_direct(self) -> bool:
         system = self._system
         fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.storage.budget
-        # What is too much for float32 is so for this preconditioner.
+        # A system that float32 is too coarse for takes this preconditioner too many steps.
         hopeless = system.precision.beyond_float32 and _holds_factor(system)
         return self._solver == "cholesky" or (self._solver == "auto" and (fits or hopeless))
 
     def _chunk(self) -> int:
         taken = 0 if self._preconditioner is None else self._preconditioner.bytes
-        affordable = (self._system.storage.room - taken) / (ARRAYS * 4 * self._system.n)
+        affordable = (self._system.storage.room - taken) / (ARRAYS_PER_POINT * 4 * self._system.n)
         return int(np.clip(affordable, MIN_CHUNK, MAX_CHUNK))
 
     def _explained_directly(self, points: Float64Array) -> Float64Array:
@@ -184,7 +201,7 @@ class Variances:
             if not still.any():
                 if exact:
                     return variance
-                # The running gradient has drifted by what float32 lost on the way; the bound must hold afresh.
+                # The running gradient has drifted by rounding in float32. The bound must hold for a fresh one.
                 D = products = np.empty((system.n, 0), dtype=dtype)
                 del G, steps
                 G, variance = self._afresh(points, prior, Z)
@@ -261,7 +278,9 @@ def _grown(system: LinearSystem, rng: np.random.Generator) -> ColumnFactor:
         np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWN_PIVOTS, min(MAX_DRAWN_PIVOTS, system.n))
     )
     while factor.rank < wanted and factor.bytes + system.dtype.itemsize * draws * system.n <= room:
-        if not factor.grow(draws) or forecast_norm_left(system.n, factor.rank, factor.trace / system.noise) < ENOUGH:
+        if not factor.grow(draws):
+            break
+        if forecast_norm_left(system.n, factor.rank, factor.trace / system.noise) < NEGLIGIBLE_REMAINDER:
             break
         if factor.leaves_much:
             factor.compress()
@@ -276,7 +295,6 @@ def _orthonormalise(D: FloatArray, products: FloatArray) -> bool:
     scaled = (curvature + curvature.T) / 2 * scale[:, None] * scale
     ridge = RIDGE
     lower = None
-    # A ridge above the size of the matrix makes it definite; where the descent has broken down, not even that.
     while lower is None and ridge < MAX_RIDGE:
         try:
             lower = cholesky_in_place(scaled + ridge * np.eye(len(scaled)))

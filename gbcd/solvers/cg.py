@@ -8,16 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbcd.linalg.norms import infinity_norm
+from gbcd.progress.restarts import descend_with_restarts
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.solvers.column_factor import MAX_DRAWN_PIVOTS, ColumnFactor
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
-
-STALLED = 0.5
-"""A restart that leaves more than this part of the exact gradient's norm is at the rounding of its kernel values."""
 
 Precondition = Callable[[Float64Array], Float64Array]
 """P^-1, of a gradient (n, q)."""
@@ -72,20 +69,11 @@ def _has_room(system: LinearSystem, factor: ColumnFactor) -> bool:
 
 def _conjugate_gradients(run: SolveRun, precondition: Precondition) -> Solution:
     """Run CG from the exact gradient again and again."""
-    problem = run.problem
-    system, Y = problem.system, problem.Y
-    alpha = np.zeros_like(Y)
-    G = -Y
-    norm = infinity_norm(G)
-    while norm > problem.tol and not run.exhausted:
-        _descend(run, alpha, G, precondition)
-        before = norm
-        G = system.residual(alpha, Y)
-        run.count_columns(system.n)
-        norm = infinity_norm(G)
-        if norm > STALLED * before and not system.raise_precision():
-            break
-    return Solution(alpha, G)
+
+    def descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:
+        _descend(run, alpha, exact, precondition)
+
+    return descend_with_restarts(run, descend)
 
 
 def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array, precondition: Precondition) -> None:

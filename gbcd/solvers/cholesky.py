@@ -16,13 +16,11 @@ import scipy.linalg
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
+from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
-
-STALLED = 0.5
-"""A refinement that leaves more than this part of the residual's norm is at the rounding of its factor."""
 
 
 class NotPositiveDefiniteError(ValueError):
@@ -143,5 +141,5 @@ def _refine(
         if not norm < before:
             return alpha, G
         alpha, G = moved, residual
-        if norm <= problem.tol or norm > STALLED * before or run.stopped:
+        if norm <= problem.tol or has_stalled(before, norm) or run.stopped:
             return alpha, G

@@ -57,9 +57,13 @@ class _Growth:
         self._n_outputs = n_outputs
         self._traces = {0: factor.trace}
         self._room = max(system.storage.room, MIN_FACTOR_BYTES)
-        draws = int(np.clip(self._room / (BUDGET_BYTES_PER_DRAWN_VALUE * system.n), MIN_DRAWN_PIVOTS, MAX_DRAWN_PIVOTS))
-        self._draws = draws
-        self.draws = min(draws, system.n)
+        affordable = self._room / (BUDGET_BYTES_PER_DRAWN_VALUE * system.n)
+        self._most_draws = int(np.clip(affordable, MIN_DRAWN_PIVOTS, MAX_DRAWN_PIVOTS))
+
+    @property
+    def draws(self) -> int:
+        """Pivots to draw at a time."""
+        return min(self._most_draws, self._system.n)
 
     def plan(self, rank: int, trace: float) -> Plan:
         """Return the plan with a factor of this rank, which leaves this trace."""
@@ -78,7 +82,7 @@ class _Growth:
         """Whether the budget holds the columns of another draw beside the factor as it is now, codes or not."""
         n, rank, factor = self._system.n, self._factor.rank, self._factor
         beside = here.reserved - factor.value_bytes * n * rank
-        drawn = self._system.dtype.itemsize * self._draws * n
+        drawn = self._system.dtype.itemsize * self._most_draws * n
         return beside + factor.bytes + drawn + GRAM_BYTES * rank**2 <= self._room
 
     @property

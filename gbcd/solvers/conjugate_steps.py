@@ -12,6 +12,7 @@ from collections import deque
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
+from gbcd.progress.restarts import has_stalled
 from gbcd.progress.solve_run import SolveRun
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import spans
@@ -33,9 +34,6 @@ MAX_TILE_ERROR = 0.1
 
 NEGLIGIBLE_DRIFT = 1e-3
 """Drift over the tolerance up to which the running gradient is as good as the exact one."""
-
-STALLED = 0.5
-"""Part of an exact gradient's norm: where more is left at the next one, rounding is in the way."""
 
 MAX_OUTPUTS_TOGETHER = 64
 """Outputs that share directions: more cost more in small products than they save in steps."""
@@ -237,7 +235,7 @@ class _Descent:
         self._run.count_columns(system.n)
         self._norm = infinity_norm(self._G)
         if self._exact:
-            stalled, self._exact_norm = self._norm > STALLED * self._exact_norm, self._norm
+            stalled, self._exact_norm = has_stalled(self._exact_norm, self._norm), self._norm
             if self.converged or (stalled and not system.raise_precision()):
                 return False
         self._directions.minimise(self.alpha, self._G)

@@ -13,7 +13,7 @@ import numpy as np
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.solvers.column_factor import A, ColumnFactor
 
-MIN_NOISE = 1e-30
+MIN_DIVISOR = 1e-30
 """Smallest sigma^2 of P, far below the rounding of K: what is divided by less may overflow."""
 
 
@@ -31,7 +31,7 @@ class Preconditioner:
     def __init__(self, factor: ColumnFactor, noise: float) -> None:
         factor.compress()
         self._factor = factor
-        self._noise = max(noise, MIN_NOISE)
+        self._noise = max(noise, MIN_DIVISOR)
         inner = factor.gram()
         inner.flat[:: factor.rank + 1] += self._noise
         # Factored in float64, where sigma^2 is small beside its largest eigenvalue, and then only read.

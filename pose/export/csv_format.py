@@ -31,8 +31,10 @@ _POSITION = ("x_mm", "y_mm", "z_mm")
 _STD = ("std_x_mm", "std_y_mm", "std_z_mm")
 _QUALITY = "quality"
 _BETWEEN_FLAGS = ";"
-_ROWS = 10_000  # converted at once
-_FRAMES = 1_000  # as text in memory at once
+#: Rows that are converted at once.
+_ROWS = 10_000
+#: Frames that are in memory as text at once.
+_FRAMES = 1_000
 _TYPES = {"frame": "integer", "joint": "string", _QUALITY: "string"}
 _DESCRIPTIONS = {
     "frame": "0-based frame of the video",

@@ -15,8 +15,10 @@ from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, 
 from pose.series.pose_series import PoseSeries, Quality
 
 # h5py is imported in the functions that need it, to keep it out of `import pose`.
-_CHUNK = 256  # frames stored together
-_OWN = ("format", "format_version")  # attributes of the file that are no provenance
+#: Frames that are stored together.
+_CHUNK = 256
+#: Attributes of the file that are no provenance.
+_OWN = ("format", "format_version")
 
 
 def write_hdf5(path: str | Path, series: PoseSeries) -> None:

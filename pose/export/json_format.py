@@ -13,8 +13,10 @@ from pose.export.record import Record, as_record, checked_series, parse_json, re
 from pose.series.pose_series import PoseSeries, quality_of_words, quality_words
 from pose.types import FloatArray
 
-_DECIMALS = 3  # a micrometre
-_LARGEST = 2**53  # a frame or time: all whole numbers up to here are floats, too
+#: Decimals of a number in mm: a micrometre.
+_DECIMALS = 3
+#: Largest frame or time: every whole number up to here is a float too.
+_LARGEST = 2**53
 
 
 def write_json(path: str | Path, series: PoseSeries) -> None:

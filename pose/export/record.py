@@ -63,7 +63,7 @@ def parse_record(where: object, text: str | bytes) -> Record:
     Raises
     ------
     DataError
-        If it is no record, or of a later version.
+        If it is no record, or was written by a later version.
     """
     try:
         content = parse_json(text)
@@ -81,7 +81,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def as_record(where: object, content: object) -> Record:
-    """The same of parsed JSON."""
+    """The record that parsed JSON holds; errors as of `parse_record`."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{where}: holds no poses that this software wrote (no format {FORMAT!r})")
     check_version(where, content.get("version"))

@@ -10,13 +10,18 @@ from pose.errors import DataError
 from pose.series.pose_series import PoseSeries, Quality
 from pose.types import FloatArray
 
-_MICROSECOND = 2e-6  # s: what CSV and TRC round to, at both ends of an interval
-_TICK = 1e-3  # s: containers such as Matroska round times to milliseconds, both of an interval's ends
-_LONGEST_GAP = 0.25  # s that may be bridged: half a step of walking, more would be invented
-#: Frames per second that there can be: files keep times to the microsecond.
+#: Rounding of an interval in CSV and TRC, seconds: a microsecond at either end.
+_MICROSECOND = 2e-6
+#: Rounding of an interval in containers such as Matroska, seconds: half a millisecond at either end.
+_TICK = 1e-3
+#: Seconds between two frames that may be interpolated: half a step of walking. Poses in a longer gap would be invented.
+_LONGEST_GAP = 0.25
+#: Frames per second that a series may have: files keep times to the microsecond.
 RATES = (1e-3, 1e5)
-_MOST_FRAMES = 5_000_000  # that are made: a day at 60 frames/s
-_EXACT = 1e-6  # of an interval: a frame that is met, not interpolated
+#: Frames that are made at most: a day at 60 frames/s.
+_MOST_FRAMES = 5_000_000
+#: Share of an interval within which a new frame is an old one and not interpolated.
+_SAME_INSTANT = 1e-6
 
 
 def regular_rate(where: object, series: PoseSeries) -> float:
@@ -82,12 +87,12 @@ def resample(series: PoseSeries, rate: float) -> PoseSeries:
         raise DataError(
             f"{old[-1] - old[0]:.4g} s at {rate:g} frames/s are more than {_MOST_FRAMES} frames: lower the rate"
         )
-    new = old[0] + np.arange(int((old[-1] - old[0]) * rate + _EXACT) + 1) / rate
-    after = np.clip(np.searchsorted(old, new - _EXACT / rate), 0, n - 1)
+    new = old[0] + np.arange(int((old[-1] - old[0]) * rate + _SAME_INSTANT) + 1) / rate
+    after = np.clip(np.searchsorted(old, new - _SAME_INSTANT / rate), 0, n - 1)
     before = np.maximum(after - 1, 0)
     gap = old[after] - old[before]
     weight = np.clip(np.divide(new - old[before], gap, out=np.ones(len(new)), where=gap > 0), 0, 1)
-    met_before, met_after = weight < _EXACT, weight > 1 - _EXACT
+    met_before, met_after = weight < _SAME_INSTANT, weight > 1 - _SAME_INSTANT
     between = ~(met_before | met_after)
     invented = between & (gap > _LONGEST_GAP)
 

@@ -20,10 +20,14 @@ from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray, IntArray
 
 _KEYS = "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames".split()
-_MM_IN = {"mm": 1.0, "m": 1000.0}
+#: mm in the units of length that are read.
+_MM_PER_UNIT = {"mm": 1.0, "m": 1000.0}
+#: Lines before the first frame.
 _HEADER_LINES = 5
-_MOST_DIGITS = 9  # of a count
-_DECIMALS = 5  # of a mm: a text of it read as a float is the same float32
+#: Digits of a count.
+_MOST_DIGITS = 9
+#: Decimals of a number in mm: read back as a float32 it is the same number.
+_DECIMALS = 5
 
 
 def write_trc(path: str | Path, series: PoseSeries, *, rate: float | None = None, name: str | None = None) -> None:
@@ -102,7 +106,7 @@ def read_trc(path: str | Path) -> PoseSeries:
         raise DataError(
             f"{path}: holds {len(frame)} frames, its header announces {header['NumFrames']}; is it truncated?"
         )
-    joints = values.reshape(-1, len(names), 3) * _MM_IN[header["Units"]]
+    joints = values.reshape(-1, len(names), 3) * _MM_PER_UNIT[header["Units"]]
     return checked_series(path, record, frame - 1, time, joints)
 
 
@@ -112,8 +116,8 @@ def _header(path: Path, keys: str, values: str) -> dict[str, str]:
     for key in ("NumFrames", "NumMarkers"):
         if header.get(key) and not (header[key].isdecimal() and len(header[key]) <= _MOST_DIGITS):
             faults.append(f"{key} is {header[key]!r}, a whole number is needed")
-    if header.get("Units") and header["Units"] not in _MM_IN:
-        faults.append(f"the unit is {header['Units']!r}, there are {', '.join(_MM_IN)}")
+    if header.get("Units") and header["Units"] not in _MM_PER_UNIT:
+        faults.append(f"the unit is {header['Units']!r}, there are {', '.join(_MM_PER_UNIT)}")
     if faults:
         raise DataError(f"{path}: its header {'; '.join(faults)}")
     return header

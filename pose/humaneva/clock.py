@@ -107,6 +107,12 @@ def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str
     return dict(zip(CAMERA_ORDER, _PUBLISHED[action][subject], strict=False))
 
 
+#: Video frames that a camera starts away from the others where its two numbers may be swapped.
+_SWAP_SUSPECTED = 15.0
+#: Video frames that are left at most where the swap explains it.
+_SWAP_CERTAIN = 8.0
+
+
 def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
     """Cameras whose offset disagrees with the others' and would agree if its first two numbers were swapped.
 
@@ -139,7 +145,3 @@ def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
                 f"{offset.image_start:g} and its mocap frame {offset.mocap_start:g} were swapped"
             )
     return faults
-
-
-_SWAP_SUSPECTED = 15.0  # frames between a camera and the others
-_SWAP_CERTAIN = 8.0  # and what is left of them after the swap

@@ -30,6 +30,7 @@ MM_PER_METRE = 1000.0
 
 _N_JOINTS = len(HUMANEVA_15)
 _CHUNK = re.compile(r"^(?P<action>[A-Za-z]+) (?P<trial>\d+) chunk(?P<chunk>\d+)$")
+#: Faults that a message lists.
 _FAULTS_SHOWN = 5
 
 

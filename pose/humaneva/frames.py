@@ -16,8 +16,10 @@ from pose.humaneva.labels import Labels
 from pose.humaneva.trial import Trial
 from pose.types import BoolArray, FloatArray, Image, IntArray
 
+#: Largest relative difference of a header's rate from the one that is taken.
 _RATE_TOLERANCE = 0.01
-_REPEATS_TOLERANCE = 0.01  # of the frames
+#: Share of a video's frames that may repeat the picture before them without a warning.
+_REPEATS_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, eq=False)

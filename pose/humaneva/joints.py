@@ -15,13 +15,21 @@ from pose.errors import DataError
 from pose.humaneva.files.marker_tracks import MarkerTracks
 from pose.types import BoolArray, FloatArray, IntArray
 
-HEAD_LENGTH = 316.103  # mm, the toolkit's constant
-MARKER_RADIUS = 7.0  # mm, half of a 14 mm marker
-PELVIS_SHIFT = -50.0  # mm along the pelvis frame's x, from the segment origin to the torso's end
-TORSO_RADII = (40.0, 500.0)  # mm, of children and giants
-SNAP = 1e-6  # mocap positions this near to an integer are that frame: rounding noise must not ask for its neighbour
-RIGID = 1e-4  # dot products below it are taken as right angles, as the toolkit does
-AXIS_TOLERANCE = 0.02  # largest dot product of two unit axes of a bone; beyond it its markers are damaged
+#: Distance from the top of the trunk (TRXO) to the head joint, mm, the toolkit's constant.
+HEAD_LENGTH = 316.103
+#: Half the width of a marker, mm: what separates its centre from the skin.
+MARKER_RADIUS = 7.0
+#: Shift from the pelvis segment's origin to the torso's end, mm along the pelvis's x axis.
+PELVIS_SHIFT = -50.0
+#: Torso radius of any person, mm: at least, at most.
+TORSO_RADII = (40.0, 500.0)
+#: Distance in mocap frames at which a position is taken as the whole frame beside it: rounding noise must not ask for
+#: the neighbouring frame.
+SNAP = 1e-6
+#: Largest dot product of two unit axes that the toolkit takes as a right angle.
+RIGID = 1e-4
+#: Largest dot product of two unit axes of a bone; above it the bone's markers are damaged.
+AXIS_TOLERANCE = 0.02
 
 #: A frame is valid where all of these are seen, and one marker of each pair below.
 PHYSICAL_MARKERS = tuple(

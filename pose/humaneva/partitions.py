@@ -22,7 +22,8 @@ PARTITION_NAMES = ("Train", "Validate", "Test")
 FIRST_USABLE_FRAME = 6
 
 _TRIAL = re.compile(r"^[A-Za-z]+ [0-9]+$")
-_LAST_FRAME = 10_000_000  # two days at 60 Hz
+#: Largest frame number of a table: two days at 60 Hz.
+_LAST_FRAME = 10_000_000
 
 _ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box")
 # Trial 1: the last frames of Validate (from 6) and of Train (from the next), by action.

@@ -9,9 +9,7 @@ frame and a joint are elements or attributes: elements are written, either is re
 from __future__ import annotations
 
 import math
-import os
 import xml.etree.ElementTree as ET
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +17,7 @@ import numpy as np
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
 from pose.errors import DataError
+from pose.files import atomic_path
 from pose.types import FloatArray, IntArray
 
 NOT_APPLICABLE = "N/A"
@@ -34,6 +33,7 @@ _ATTRIBUTES = (
     "Partition",
 )
 _SKELETONS = (HUMANEVA_20, HUMANEVA_15)
+#: Faults that a message lists.
 _FAULTS_SHOWN = 5
 
 
@@ -124,15 +124,8 @@ def write_result(path: str | Path, result: SequenceResult) -> None:
                 ET.SubElement(joint, axis).text = f"{value:.6f}" if enabled else "NaN"
         ET.SubElement(frame, "Error").text = NOT_APPLICABLE if math.isnan(error) else f"{error:.6f}"
     ET.indent(root)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
+    with atomic_path(path) as temporary:
         temporary.write_bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True))
-        temporary.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def read_result(path: str | Path) -> SequenceResult:
@@ -199,7 +192,7 @@ def _parse(path: Path) -> ET.Element:
         raise DataError(f"{path}: declares a document type, which no result has")
     try:
         return ET.fromstring(content)
-    except (ET.ParseError, ValueError, LookupError) as error:  # LookupError: an encoding that there is not
+    except (ET.ParseError, ValueError, LookupError) as error:  # LookupError: an unknown encoding
         raise DataError(f"{path}: is not XML ({error})") from error
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pose.body.skeleton import HUMANEVA_15, Skeleton
+from pose.series.bone_lengths import bone_lengths
 from pose.types import BoolArray, FloatArray
 
 #: Largest deviation from the median length, as a share of it.
@@ -21,19 +22,21 @@ HEAD_SPAN = ((0, 14),)
 Pairs = tuple[tuple[int, int], ...]
 
 
-def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
+def screened_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
     """Lengths (n, n_bones), mm, of poses (n, J, 3), in the order of ``skeleton.bones``, then of `spans`."""
     joints = np.asarray(joints, dtype=float)
-    parents, children = np.array((*skeleton.bones, *spans)).T
-    lengths: FloatArray = np.linalg.norm(joints[:, children] - joints[:, parents], axis=2)
-    return lengths
+    lengths = bone_lengths(joints, skeleton)
+    if not spans:
+        return lengths
+    first, second = np.array(spans).T
+    return np.concatenate([lengths, np.linalg.norm(joints[:, second] - joints[:, first], axis=2)], axis=1)
 
 
 def median_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
     """Median of every bone and span (n_bones,) over the frames that have it; NaN for one that none has."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a bone without any frame, whose median is NaN
-        return np.asarray(np.nanmedian(bone_lengths(joints, skeleton, spans), axis=0))
+        return np.asarray(np.nanmedian(screened_lengths(joints, skeleton, spans), axis=0))
 
 
 def plausible_bones(
@@ -59,7 +62,6 @@ def plausible_bones(
     reference : ndarray of shape (n_bones,), optional
         Lengths in mm; the median of these frames by default. A bone shorter than 1 mm, or without a reference, is
         not judged: limb ends that meet in one point have no length.
-
     spans : tuple of (int, int)
         Further pairs of joints to judge like bones, as `HEAD_SPAN`.
 
@@ -67,7 +69,7 @@ def plausible_bones(
     -------
     ndarray of bool, shape (n, n_bones)
     """
-    lengths = bone_lengths(joints, skeleton, spans)
+    lengths = screened_lengths(joints, skeleton, spans)
     expected = median_lengths(joints, skeleton, spans) if reference is None else np.asarray(reference, dtype=float)
     if expected.shape != lengths.shape[1:]:
         raise ValueError(f"expected {lengths.shape[1]} reference lengths, found the shape {expected.shape}")

@@ -19,9 +19,10 @@ from pose.types import IntArray
 
 OFFICIAL, TGP_HALF, BLOCKED = "official", "tgp-half", "blocked-75-25"
 SCHEMES = (OFFICIAL, TGP_HALF, BLOCKED)
-#: Toolkit frames between training and test, half a second.
+#: Toolkit frames between training and test: half a second.
 GAP = 30
-_DAMAGED = ("S3", "ThrowCatch", 1)  # public conversions leave it out: its motion capture is damaged
+#: The trial whose motion capture is damaged; public conversions leave it out.
+_DAMAGED = ("S3", "ThrowCatch", 1)
 
 
 def partition_names(scheme: str) -> tuple[str, ...]:

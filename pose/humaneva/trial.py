@@ -25,17 +25,24 @@ from pose.types import BoolArray, FloatArray, IntArray
 from pose.video.frame import VideoFrame
 from pose.video.reader import VideoInfo, probe, read_frames
 
-PELVIS_TO_HEAD = (300.0, 1500.0)  # mm, of children and giants; an adult's is about 800
-_LEG = (200.0, 1500.0)  # mm, likewise, from hip to ankle by the knee
-#: The toolkit's head has a constant length, so that pelvis and head alone do not tell centimetres; legs do.
+#: Distance from pelvis to head of any person, mm: at least, at most. An adult's is about 800.
+PELVIS_TO_HEAD = (300.0, 1500.0)
+#: Length of any person's leg from hip to ankle, mm: at least, at most.
+_LEG = (200.0, 1500.0)
+#: Lengths that tell whether positions are in mm. The toolkit's head has a constant length, so that pelvis and head
+#: alone would pass positions in cm.
 _BODY_PATHS = {
     ("pelvis", "head"): PELVIS_TO_HEAD,
     ("left_hip", "left_knee", "left_ankle"): _LEG,
     ("right_hip", "right_knee", "right_ankle"): _LEG,
 }
-VIDEO_RATE = 60.0  # Hz
-RATE_TOLERANCE = 0.05
-TEST_TRIAL, MOCAP_TRIAL = 2, 3  # whose motion capture is withheld; which is motion capture alone
+#: Pictures a second of the release's videos.
+VIDEO_RATE = 60.0
+#: Largest relative difference of two mocap rates that mean the same.
+_RATE_TOLERANCE = 0.05
+#: The trial whose motion capture is withheld, and the one that is motion capture alone.
+TEST_TRIAL, MOCAP_TRIAL = 2, 3
+#: Decodes the frames of a video from one index up to another.
 Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
 
 
@@ -264,7 +271,7 @@ class Trial:
         wrong = {
             camera: offset.mocap_per_image
             for camera, offset in self.offsets.items()
-            if rate and abs(rate / offset.mocap_per_image - 1) > RATE_TOLERANCE
+            if rate and abs(rate / offset.mocap_per_image - 1) > _RATE_TOLERANCE
         }
         if wrong:
             cameras = ", ".join(f"{self.offset_files[camera].name} {value:.4g}" for camera, value in wrong.items())

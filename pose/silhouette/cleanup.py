@@ -11,6 +11,11 @@ import numpy as np
 from pose.silhouette.connected_components import Components, find_components, paint, touched
 from pose.types import BoolArray, Mask
 
+Box = tuple[slice, slice]
+"""Rows and columns of a part of a picture."""
+Region = tuple[int, int, int, int]
+"""Top, left, bottom, right of a part of a picture, pixels; bottom and right lie behind it."""
+
 
 @dataclass(frozen=True)
 class CleanUp:
@@ -61,7 +66,7 @@ def _disc(diameter: int) -> Mask:
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (diameter, diameter)), dtype=np.uint8)
 
 
-def enlarged(box: tuple[slice, slice], margin: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+def enlarged(box: Box, margin: int, shape: tuple[int, ...]) -> Box:
     """A box of rows and columns with a margin around it, cut at the edge of a picture of this shape."""
     rows, columns = (
         slice(max(0, side.start - margin), min(size, side.stop + margin)) for side, size in zip(box, shape, strict=True)
@@ -74,7 +79,7 @@ class Tidied(NamedTuple):
 
     mask: Mask
     """(h, w), 0 or 255."""
-    box: tuple[slice, slice] | None
+    box: Box | None
     """Rows and columns around its foreground, None if it is empty."""
     other: float
     """Area of the largest component that was left out, as a share of the person's; 0 without one."""
@@ -82,41 +87,61 @@ class Tidied(NamedTuple):
 
 def tidy(raw: Mask, clean: CleanUp) -> Tidied:
     """Morphology, component choice and hole filling."""
-    if clean.closing:
-        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_CLOSE, _disc(clean.closing)), dtype=np.uint8)
-    if clean.opening:
-        raw = np.asarray(cv2.morphologyEx(raw, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
-    result = np.zeros_like(raw)
-    found = find_components(raw)
+    found = find_components(_closed_and_opened(raw, clean))
     smallest = max(clean.min_area, 1)
     large = found.area >= smallest
+    result = np.zeros_like(raw)
     if not large.any():
         return Tidied(result, None, 0.0)
-    # Every possible part of the person lies in this box. The closing below looks at nothing else.
-    extent = found.box[:, 2:] - found.box[:, :2]
-    candidates = found.box[extent[:, 0] * extent[:, 1] >= smallest]
-    top, left = (int(side) for side in candidates[:, :2].min(axis=0))
-    bottom, right = (int(side) for side in candidates[:, 2:].max(axis=0))
-    keep = _largest_and_near(found, large, clean.gap, (top, left, bottom, right)) if clean.largest else large
+    region = _region(found, smallest)
+    keep = _largest_and_near(found, large, clean.gap, region) if clean.largest else large
     if clean.largest and keep.sum() > 1:
-        person = np.zeros((bottom - top, right - left), np.uint8)
-        paint(found.runs, found.label, keep, 255, person, top, left)
-        person = np.asarray(cv2.morphologyEx(person, cv2.MORPH_CLOSE, _disc(2 * clean.gap + 1)), dtype=np.uint8)
-        x, y, width, height = cv2.boundingRect(person)
-        box = slice(top + y, top + y + height), slice(left + x, left + x + width)
-        result[top:bottom, left:right] = person
+        box = _paint_joined(found, keep, clean.gap, region, result)
     else:
-        paint(found.runs, found.label, keep, 255, result, 0, 0)
-        sides = found.box[keep]
-        (y, x), (below, beside) = sides[:, :2].min(axis=0), sides[:, 2:].max(axis=0)
-        box = slice(int(y), int(below)), slice(int(x), int(beside))
+        box = _paint_apart(found, keep, result)
     if clean.max_hole:
         _fill_holes(result[box], clean.max_hole)
     others = found.area[large & ~keep]
     return Tidied(result, box, float(others.max() / found.area[keep].sum()) if len(others) else 0.0)
 
 
-def _largest_and_near(found: Components, large: BoolArray, gap: int, region: tuple[int, int, int, int]) -> BoolArray:
+def _closed_and_opened(mask: Mask, clean: CleanUp) -> Mask:
+    if clean.closing:
+        mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, _disc(clean.closing)), dtype=np.uint8)
+    if clean.opening:
+        mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, _disc(clean.opening)), dtype=np.uint8)
+    return mask
+
+
+def _region(found: Components, smallest: int) -> Region:
+    """The box around every component that may have `smallest` pixels: no part of the person lies outside."""
+    extent = found.box[:, 2:] - found.box[:, :2]
+    candidates = found.box[extent[:, 0] * extent[:, 1] >= smallest]
+    top, left = (int(side) for side in candidates[:, :2].min(axis=0))
+    bottom, right = (int(side) for side in candidates[:, 2:].max(axis=0))
+    return top, left, bottom, right
+
+
+def _paint_joined(found: Components, keep: BoolArray, gap: int, region: Region, out: Mask) -> Box:
+    """Paint the components to keep, joined over gaps by a closing, into `out`; returns the box around them."""
+    top, left, bottom, right = region
+    person = np.zeros((bottom - top, right - left), np.uint8)
+    paint(found.runs, found.label, keep, 255, person, top, left)
+    person = np.asarray(cv2.morphologyEx(person, cv2.MORPH_CLOSE, _disc(2 * gap + 1)), dtype=np.uint8)
+    out[top:bottom, left:right] = person
+    x, y, width, height = cv2.boundingRect(person)
+    return slice(top + y, top + y + height), slice(left + x, left + x + width)
+
+
+def _paint_apart(found: Components, keep: BoolArray, out: Mask) -> Box:
+    """Paint the components to keep, as they are, into `out`; returns the box around them."""
+    paint(found.runs, found.label, keep, 255, out, 0, 0)
+    sides = found.box[keep]
+    (top, left), (bottom, right) = sides[:, :2].min(axis=0), sides[:, 2:].max(axis=0)
+    return slice(int(top), int(bottom)), slice(int(left), int(right))
+
+
+def _largest_and_near(found: Components, large: BoolArray, gap: int, region: Region) -> BoolArray:
     """Flags of the largest component, and of other large ones within `gap` of it."""
     largest = np.zeros(len(large), np.bool_)
     largest[found.area.argmax()] = True

@@ -137,10 +137,11 @@ class Body:
         return (self.trunk + self.trunk_marker_length) / 2
 
 
-#: Stature of men and women, mm: mean, deviation.
+#: Stature of men and women, mm: mean, standard deviation.
 _STATURES = {"man": (1765.0, 75.0), "woman": (1645.0, 68.0)}
 _STATURE_RANGE = (1480.0, 2000.0)
-_LONGEST_DEVIATION = 2.2  # of any measure, in its deviations
+#: Standard deviations that a measure may lie from its mean.
+_LONGEST_DEVIATION = 2.2
 
 
 def draw_body(rng: np.random.Generator) -> Body:

@@ -12,6 +12,7 @@ from pose.synth.body import NAMED_BODIES, Body, draw_body
 from pose.synth.pictures.looks import LOOKS, Looks, draw_looks
 from pose.synth.randomness import random_stream
 
+#: Subjects of a data set.
 MOST_SUBJECTS = 200
 
 

@@ -15,7 +15,7 @@ from pose.types import FloatArray
 #: passed, because there the middle joint would move infinitely fast. A leg has to stand where it is put; an arm that is
 #: thrown forward needs a longer way to come to rest.
 LEG_REACH, ARM_REACH = (0.98, 0.999), (0.88, 0.985)
-#: No limb folds tighter than this, about 150 degrees of flexion.
+#: Share of its length to which a limb folds at most: about 150 degrees of flexion.
 _MIN_REACH = 0.27
 
 

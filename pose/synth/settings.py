@@ -22,10 +22,13 @@ MASKS = ("sample", "png", "video", "none")
 ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
+#: Toolkit frames of a trial: at least, at most.
 _FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
-_MOST_JITTER = 10.0  # degrees
+#: Degrees by which cameras may be moved.
+_MOST_JITTER = 10.0
 _NAMED = re.compile(r"^(\w+)=(.+)$")
-_FORMAT = 2  # of what follows from the same settings; raise it when pictures or motions change
+#: Version of what follows from the same settings: raise it when pictures or motions change.
+_FORMAT = 2
 
 
 @dataclass(frozen=True)

@@ -32,17 +32,25 @@ from pose.types import Image
 #: Called with every frame drawn; raises where the work is to stop.
 Tick = Callable[[], None]
 
+#: Frames of a recording of the empty room.
 _BACKGROUND_FRAMES = 30
 #: Exposure of the three background recordings against the trials': beginning, middle and end of the week.
 _BACKGROUND_GAINS = (0.996, 1.0, 1.004)
-_MASK_EVERY = 40  # toolkit frames
-_MOCAP_FIRST_EVERY = 3  # trials: in the others a camera starts before the mocap
-_CHUNK = 240  # frames whose outlines are in memory at once
+#: Toolkit frames from one mask of the sample to the next.
+_MASK_EVERY = 40
+#: Every third trial's motion capture starts before its cameras; in the others a camera starts first.
+_MOCAP_FIRST_EVERY = 3
+#: Frames whose outlines are in memory at once.
+_CHUNK = 240
+#: How often hands are open, flat or fists; then how often while boxing.
 _HANDS = {"open": 0.4, "flat": 0.4, "fist": 0.2}
 _BOXING_HANDS = {"open": 0.25, "flat": 0.05, "fist": 0.7}
-_PALM_SIGMA = 0.5  # radians
-#: Who stays in one place faces the camera within this; or turns all round, radians a second.
-_FACING_SIGMA, _TURNING = np.radians(15.0), (0.25, 0.7)
+#: Standard deviation of a hand's turn about its forearm, radians.
+_PALM_SIGMA = 0.5
+#: Standard deviation of the direction of somebody who faces a camera, radians.
+_FACING_SIGMA = np.radians(15.0)
+#: Speed of somebody who turns all round, radians a second: at least, at most.
+_TURNING = (0.25, 0.7)
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,10 @@ def _facing(settings: Settings, motion: Motion, rng: np.random.Generator) -> Mot
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary name, renamed to `path` if the body succeeds: what is there is finished."""
+    """A temporary name, renamed to `path` if the body succeeds: what is there is finished.
+
+    Unlike `pose.files.atomic_path` it leaves errors as they are: the caller adds what stays for the next run.
+    """
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     yield temporary
     temporary.replace(path)

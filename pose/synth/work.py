@@ -24,7 +24,8 @@ from pose.synth.settings import Settings
 from pose.synth.takes import Take, Video, takes, videos, write_take, write_video
 
 Table = dict[str, dict[str, dict[str, list[int]]]]
-_POLL = 0.3  # seconds between two looks at the workers' counts
+#: Seconds between two looks at the workers' counts.
+_POLL = 0.3
 
 
 class _StopError(RuntimeError):

@@ -16,10 +16,12 @@ from pose.types import FloatArray
 
 _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 _LONG_UNIT = re.compile(r"^(milli|centi|)met(?:er|re)s?$")
-#: A body's markers lie decimetres from the origin; a smaller median means the numbers are metres.
+#: Median coordinate, mm, below which the numbers must be metres: a body's markers lie decimetres from the origin.
 _SMALLEST_MEDIAN_MM = 20.0
+#: Ends of labels of what the capture system derived: these are no markers.
 _DERIVED_SUFFIXES = ("Angles", "Force", "Moment", "Power")
-_MEDIAN_FRAMES = 200  # enough for a median
+#: Frames that the median coordinate is taken of.
+_MEDIAN_FRAMES = 200
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,10 @@ from pose.errors import DataError
 from pose.text_files import parse_number, read_text
 
 _LINE = re.compile(r"^\$?(?:[^=\s]*:)?(\w+)(?:\s*=\s*|\s+)(\S+)$")
+#: What moves joints and must be there.
 _NEEDED = ("LShoulderOffset", "RShoulderOffset")
-_OFFSETS = (0.0, 200.0)  # mm
+#: Shoulder offset of any person, mm: at least, at most.
+_OFFSETS = (0.0, 200.0)
 
 
 def read_measurements(path: str | Path) -> dict[str, float]:

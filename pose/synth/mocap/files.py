@@ -17,9 +17,10 @@ from pose.synth.motion.limbs import standing
 from pose.synth.motion.motion import RATE, Motion
 from pose.types import BoolArray, FloatArray
 
+#: Mocap frames of the standing trial: half a second.
 _STATIC_FRAMES = 60
-# Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
 _MAT_HEADER = b"MATLAB 5.0 MAT-file, written by gbcd-pose"
+#: Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
 _UNNAMED, _DERIVED = "*110", "LKneeAngles"
 
 

@@ -6,7 +6,10 @@ import numpy as np
 
 from pose.types import BoolArray
 
-_GAPS, _GAP_FRAMES = 2, (8, 20)  # marker gaps a trial, and their length in mocap frames
+#: Gaps of markers in a trial.
+_GAPS = 2
+#: Length of a gap, mocap frames: at least, below.
+_GAP_FRAMES = (8, 20)
 
 
 def draw_gaps(labels: list[str], n_mocap: int, rng: np.random.Generator) -> BoolArray:

@@ -14,10 +14,11 @@ from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion.motion import SIDE_SIGN, Motion
 from pose.types import FloatArray
 
-#: Deviation of the physical markers about their place, mm; the virtual ones are computed, so they have none.
+#: Standard deviation of the physical markers about their place, mm; the virtual ones are computed, so they have none.
 MARKER_NOISE = 0.15
 #: A virtual marker's distance from its bone's origin where the format leaves it free, mm.
 _AXIS_LENGTH = 100.0
+#: Standing height that the places below are given for, mm.
 _REFERENCE_STATURE = 1750.0
 _SIDES = (("L", "left"), ("R", "right"))
 
@@ -31,13 +32,15 @@ _CHEST = {
     "T10": (-112.0, 0.0, -215.0),
     "RBAK": (-116.0, -95.0, -120.0),
 }
+#: Height of the shoulder markers over the shoulder joints, mm for the reference stature.
 _SHOULDER_UP = 62.0
 # Of a limb: share of the way from its upper to its lower joint, ahead, outward.
 _ARM_PAIRS = {"UPA": (0.45, 0.0, 55.0), "ELB": (0.99, -6.0, 46.0)}
 _FOREARM_PAIRS = {"FRM": (0.5, 0.0, 42.0), "WRA": (0.98, 32.0, 6.0), "WRB": (1.0, -32.0, 6.0), "FIN": (1.28, 0.0, 26.0)}
 _THIGH_PAIRS = {"THI": (0.5, 12.0, 82.0), "KNE": (1.0, 0.0, 60.0)}
 _SHIN_PAIRS = {"TIB": (0.5, 8.0, 55.0), "ANK": (1.0, 0.0, 44.0)}
-_SOLE_CLEARANCE = 45.0  # heel and toe markers stand this far over the sole
+#: Height of heel and toe markers over the sole, mm for the reference stature.
+_SOLE_CLEARANCE = 45.0
 
 Markers = dict[str, FloatArray]
 

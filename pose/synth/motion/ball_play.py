@@ -19,14 +19,18 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
+#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.0
 _STANCE = Stance(
     feet=((0.35, 1.35), (-0.35, -1.35)), toes=(10.0, -10.0), heel_up=(3.0, 6.0), step_seconds=0.34, step_lift=60.0,
     pause=(0.05, 0.30),
 )  # fmt: skip
+#: Standard deviation of joint angles, radians.
 _ANGLE_SIGMA = np.radians(4.0)
+#: How far elbows stand out from straight below, radians.
 _FLARE = np.radians(25.0)
-_SMOOTHING = 0.04 * RATE  # frames
+#: Frames over which the hands' way is smoothed.
+_SMOOTHING = 0.04 * RATE
 #: Places of the hands in arm's lengths from the middle of the shoulders: ahead, outward, up.
 _CARRY = ((0.42, 0.14, -0.42), (0.42, 0.14, -0.42))
 _WAIT = ((0.50, 0.22, -0.22), (0.50, 0.22, -0.22))
@@ -62,9 +66,9 @@ THROWS = (
     Throw(back=(0.30, 0.14, -0.16), forth=(0.92, 0.16, 0.02), both=True, turn=0.0, lean=6.0),  # from the chest
     Throw(back=(0.05, 0.20, 0.72), forth=(0.75, 0.20, 0.50), both=True, turn=0.0, lean=12.0),  # over the head
 )
-#: How often somebody walks round with the ball instead of staying about.
+#: Share of the motions in which somebody walks round with the ball instead of staying about.
 _WALKS = 0.5
-#: How often: bouncing the ball, throwing it, catching it, carrying it.
+#: Shares of what is done with the ball: bounced, thrown, caught, carried; then while walking round.
 _ODDS = (0.42, 0.24, 0.22, 0.12)
 _WALKING_ODDS = (0.70, 0.08, 0.10, 0.12)
 

@@ -14,14 +14,22 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
+#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.5
-_STANCE_ANGLE = np.radians(-32.0)  # the left side leads: pelvis and shoulders are turned away from the opponent
-# Boxers differ: feet ahead and aside in half hip widths, hip height as a share of the standing one, how near the fists.
+#: Turn of pelvis and shoulders away from the opponent, radians: the left side leads.
+_STANCE_ANGLE = np.radians(-32.0)
+# Boxers differ; each pair is at least, at most.
+#: Feet ahead and aside, half hip widths; height of the hips as a share of the standing one.
 _FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.6, 1.9), (1.0, 3.4), (0.80, 0.96)
+#: The guard: factors of the fists' distance ahead and aside, and a shift up in arm's lengths.
 _GUARD_NEAR, _GUARD_WIDE, _GUARD_LOW = (0.62, 1.0), (0.8, 2.4), (-0.24, 0.05)
+#: The head's lean forward, radians.
 _NOD = (np.radians(8.0), np.radians(36.0))
-_FLARE = np.radians(25.0)
+#: Seconds from one punch to the next.
 _PUNCH_PAUSE = (0.05, 0.75)
+#: How far elbows stand out from straight below, radians.
+_FLARE = np.radians(25.0)
+#: Standard deviations of the opponent's direction and of joint angles, radians.
 _FACING_SIGMA = np.radians(40.0)
 _ANGLE_SIGMA = np.radians(4.0)
 

@@ -18,19 +18,24 @@ from pose.synth.body import Body
 from pose.synth.kinematics import drift, rotation, smootherstep, turn, unit
 from pose.synth.motion.gait import path_round
 from pose.synth.motion.limbs import Trunk
-from pose.synth.motion.motion import RATE, SIDES, Motion
+from pose.synth.motion.motion import JOINT_INDEX, RATE, SIDES, Motion
 from pose.synth.motion_files.landmarks import Landmarks
 from pose.types import FloatArray
 
-_INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
-_FLOOR_WINDOW, _FLOOR_SMOOTHING = 0.9, 0.12  # seconds: a foot is on the floor once in the window
-#: A clip shorter than what is wanted is repeated from where it comes nearest to an earlier pose.
-_SEAM, _SHORTEST_LOOP = round(0.16 * RATE), round(0.5 * RATE)  # frames
-_STEADY = 0.25 * RATE  # frames over which a way is smoothed
-_TRAVELS = 450.0  # mm/s, the median: slower ones stay where they are
-_AREA = 650.0  # mm from the middle that a body which stays may go to
-_FACING_SIGMA = np.radians(20.0)  # by which one who stays is turned to and fro
-_WARP_SIGMA = 0.06  # of the speed
+#: Seconds within which a foot is on the floor once, and over which the floor's height is smoothed.
+_FLOOR_WINDOW, _FLOOR_SMOOTHING = 0.9, 0.12
+#: Frames over which a clip's end is blended into its repetition, and frames of the shortest repetition.
+_SEAM, _SHORTEST_LOOP = round(0.16 * RATE), round(0.5 * RATE)
+#: Frames over which a way is smoothed.
+_STEADY = 0.25 * RATE
+#: Median speed, mm/s, from which on a clip travels; a slower one stays where it is.
+_TRAVELS = 450.0
+#: Distance from the middle that a body which stays may go to, mm.
+_AREA = 650.0
+#: Standard deviation by which somebody who stays is turned to and fro, radians.
+_FACING_SIGMA = np.radians(20.0)
+#: Standard deviation of the speed, as a share of the captured one.
+_WARP_SIGMA = 0.06
 
 
 def on_body(landmarks: Landmarks, body: Body, scale: float | None = None) -> Motion:
@@ -62,8 +67,8 @@ def on_body(landmarks: Landmarks, body: Body, scale: float | None = None) -> Mot
     position = root * [scale or ratio, scale or ratio, ratio]
     trunk = Trunk(body, position, landmarks.pelvis, landmarks.chest)
     joints = np.empty((len(landmarks), len(HUMANEVA_15), 3))
-    joints[:, _INDEX["pelvis"]], joints[:, _INDEX["thorax"]] = position, trunk.chest
-    joints[:, _INDEX["head"]] = trunk.top + HEAD_LENGTH * landmarks.head[..., 2]
+    joints[:, JOINT_INDEX["pelvis"]], joints[:, JOINT_INDEX["thorax"]] = position, trunk.chest
+    joints[:, JOINT_INDEX["head"]] = trunk.top + HEAD_LENGTH * landmarks.head[..., 2]
     for side, name in enumerate(SIDES):
         chain = (
             ("shoulder", trunk.shoulders[:, side]),
@@ -79,7 +84,7 @@ def on_body(landmarks: Landmarks, body: Body, scale: float | None = None) -> Mot
             place = np.zeros_like(position)
             for part, step in limb:
                 place = place + step
-                joints[:, _INDEX[f"{name}_{part}"]] = place
+                joints[:, JOINT_INDEX[f"{name}_{part}"]] = place
     return on_floor(
         Motion(body, joints, trunk.top, landmarks.pelvis, landmarks.chest, landmarks.head, landmarks.feet),
         landmarks.rate,

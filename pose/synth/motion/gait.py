@@ -23,19 +23,22 @@ from pose.types import FloatArray
 
 #: Elbows and wrists of a trunk at some times.
 Arms = Callable[[Trunk, FloatArray], tuple[FloatArray, FloatArray]]
-#: The feet of the first and last frames need contacts before and after them.
+#: Seconds made before and after the motion and cut off: the first and last frames need contacts beyond them.
 _PAD_SECONDS = 2.5
-#: Hips stay low enough for the legs to reach the ankles at this share of their length.
+#: Share of the legs' length within which the ankles must lie.
 _LEG_REACH = 0.985
-_SOFT_MINIMUM = 8.0  # mm over which the pelvis eases from one leg's limit to the other's
-_PELVIS_SMOOTHING = 0.04 * RATE  # frames
+#: mm over which the pelvis eases from one leg's limit to the other's.
+_SOFT_MINIMUM = 8.0
+#: Frames over which the pelvis's height and the heading are smoothed.
+_PELVIS_SMOOTHING = 0.04 * RATE
 _HEADING_SMOOTHING = 0.10 * RATE
 #: When the pelvis passes over a planted foot, as a share of the stance: early, since rolling over the ball of the foot
 #: lengthens the leg behind and nothing lengthens the one ahead. Later, a walk would bob by twice as much as people do.
 _PASSING = 0.39
+#: How far the feet point outward, radians.
 _TOE_OUT = np.radians(6.0)
 _TURN = 2 * np.pi
-#: Left foot and right foot touch the floor half a cycle apart.
+#: Share of the cycle at which the left and the right foot touch the floor.
 _FOOT_PHASE = (0.0, 0.5)
 
 

@@ -17,16 +17,26 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
+#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.0
-_FEET_AHEAD, _FEET_ASIDE = 0.5, (0.9, 1.7)  # half hip widths: deviation, range
-_KNEE_BEND = 0.982  # hip height as a share of the standing one
+#: Feet in half hip widths: standard deviation ahead; aside at least, at most.
+_FEET_AHEAD, _FEET_ASIDE = 0.5, (0.9, 1.7)
+#: Height of the hips as a share of the standing one.
+_KNEE_BEND = 0.982
+#: Standard deviations of joint angles and of the direction that is faced, radians.
 _ANGLE_SIGMA = np.radians(4.0)
 _FACING_SIGMA = np.radians(35.0)
+#: The head's lean forward, radians: at least, at most.
 _NOD = (np.radians(2.0), np.radians(20.0))
+#: How far elbows stand out from straight below, radians: mean, standard deviation.
 _FLARE, _FLARE_SIGMA = np.radians(25.0), np.radians(18.0)
+#: Seconds that a hand takes to its place and stays there: at least, at most.
 _MOVE_SECONDS, _HOLD_SECONDS = (0.5, 1.1), (0.15, 1.6)
+#: Seconds over which one hand comes to do what the other does.
 _PAIRING_SECONDS = 0.9
-_BOTH_HANDS = 0.45  # of the gestures; the other hand of the rest stays where it is, or goes home
+#: Share of the gestures that both hands make.
+_BOTH_HANDS = 0.45
+#: Share of the other gestures in which the idle hand goes home; else it stays where it is.
 _GOES_HOME = 0.5
 
 

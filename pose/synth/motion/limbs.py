@@ -10,8 +10,11 @@ from pose.body.skeleton import HUMANEVA_15
 from pose.humaneva.joints import HEAD_LENGTH
 from pose.synth.body import Body
 from pose.synth.kinematics import rotation, turn, two_bone
-from pose.synth.motion.motion import _INDEX, _STANDING_REACH, SIDE_SIGN, SIDES, Motion
+from pose.synth.motion.motion import JOINT_INDEX, SIDE_SIGN, SIDES, Motion
 from pose.types import FloatArray
+
+#: Share of the legs' length that somebody stands on: straight knees would have no direction to bend to.
+_STANDING_REACH = 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +96,13 @@ def assemble(
     forward = trunk.pelvis[:, None, :, 0] + _level(feet[..., 0])
     knees, ankles = two_bone(hips, ankles, body.thigh, body.shin, forward)
     joints = np.empty((len(head), len(HUMANEVA_15), 3))
-    joints[:, _INDEX["pelvis"]] = trunk.position
-    joints[:, _INDEX["thorax"]] = trunk.chest
-    joints[:, _INDEX["head"]] = trunk.top + HEAD_LENGTH * head[..., 2]
+    joints[:, JOINT_INDEX["pelvis"]] = trunk.position
+    joints[:, JOINT_INDEX["thorax"]] = trunk.chest
+    joints[:, JOINT_INDEX["head"]] = trunk.top + HEAD_LENGTH * head[..., 2]
     limbs = {"shoulder": shoulders, "elbow": arms[0], "wrist": arms[1], "hip": hips, "knee": knees, "ankle": ankles}
     for part, positions in limbs.items():
         for side, name in enumerate(SIDES):
-            joints[:, _INDEX[f"{name}_{part}"]] = positions[:, side]
+            joints[:, JOINT_INDEX[f"{name}_{part}"]] = positions[:, side]
     return Motion(body, joints, trunk.top, trunk.pelvis, trunk.thorax, head, feet, hands)
 
 

@@ -14,14 +14,13 @@ from pose.types import FloatArray, IntArray
 #: Frames per second of every motion, the rate of the motion capture.
 RATE = 120.0
 
-#: Nobody stands on legs of full length: their knees would have no direction to bend to.
-_STANDING_REACH = 0.99
-_INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
+#: Where each joint is in the order of `HUMANEVA_15`.
+JOINT_INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
 #: The order of everything that has two sides.
 SIDES = ("left", "right")
 _PATHS, _FRAMES = ("joints", "trunk_top"), ("pelvis", "thorax", "head", "feet")
 _SWAP = {"left": "right", "right": "left"}
-_MIRRORED = [_INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names]
+_MIRRORED = [JOINT_INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names]
 #: y of the left and of the right side in body axes.
 SIDE_SIGN = np.array([1.0, -1.0])
 
@@ -64,7 +63,7 @@ class Motion:
 
     def joint(self, name: str) -> FloatArray:
         """One joint's path, (T, 3), mm."""
-        return self.joints[:, _INDEX[name]]
+        return self.joints[:, JOINT_INDEX[name]]
 
     def crop(self, start: int, stop: int) -> Motion:
         """The frames from `start` up to, not including, `stop`."""

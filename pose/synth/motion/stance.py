@@ -13,10 +13,12 @@ from pose.synth.motion.limbs import Trunk
 from pose.synth.motion.motion import RATE, SIDE_SIGN
 from pose.types import FloatArray
 
-_FOOT_SCATTER = 18.0  # mm
-#: Of a hand before the body, from the shoulder: ahead, outward, up.
+#: Standard deviation of where a foot is put, mm along and across.
+_FOOT_SCATTER = 18.0
+#: Direction from the shoulder of a hand before the body: ahead, outward, up.
 _AHEAD = (0.75, 0.60, -0.20)
-#: Of the arm's length: nearer than the first a hand is moved ahead, by the second where it would be in the shoulder.
+#: Shares of the arm's length: the distance from the shoulder within which a hand is moved ahead, and by how much at
+#: the shoulder itself.
 _CLEARANCE = (0.6, 0.5)
 
 

@@ -14,6 +14,7 @@ from pose.synth.motion_files.clip import axis_rotation
 from pose.synth.motion_files.lines import TextLines
 from pose.types import FloatArray
 
+#: mm in an inch.
 _INCH = 25.4
 _RADIANS = {"deg": np.pi / 180, "degrees": np.pi / 180, "rad": 1.0, "radians": 1.0}
 _TURNS = ("rx", "ry", "rz")

@@ -12,7 +12,9 @@ from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import plain
 from pose.types import FloatArray
 
-_LONGEST_FILLED = 0.25  # seconds without a marker that a straight line bridges
+#: Seconds without a marker that a straight line bridges.
+_LONGEST_FILLED = 0.25
+#: Frames a second where a file states none.
 _RATE = 120.0
 
 

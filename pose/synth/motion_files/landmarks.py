@@ -24,21 +24,27 @@ from pose.types import FloatArray
 UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}
 #: Frames a second that a motion file may have.
 FRAME_RATES = (1.0, 1000.0)
-_RATE = 120.0  # where a file states none; all motions are brought to it
+#: Frames a second where a file states none.
+_RATE = 120.0
 UP_AXES = ("x", "y", "z")
-#: Thigh and shin together of anybody, mm: what a unit is believed by.
+#: Thigh and shin together of any person, mm: at least, at most. A unit is right where the legs are within.
 _LEG_RANGE = (480.0, 1150.0)
+#: Thigh and shin together of an adult, mm: the unit is guessed that comes nearest.
 _LEG = 830.0
-_FEWEST_FRAMES = 30  # that a file with gaps must have without one
-_FARTHEST = 1e7  # mm from the origin
-_LEAST_UPRIGHT = 0.8  # cosine between body and up axis, the median over a clip
-#: Turns that bring an up axis to z; the rest keep their hand.
+#: Frames without a gap that a file with gaps must have in one run.
+_FEWEST_FRAMES = 30
+#: Distance from the origin above which a joint must be wrong, mm.
+_FARTHEST = 1e7
+#: Smallest cosine between body and up axis, the median over a clip.
+_LEAST_UPRIGHT = 0.8
+#: Rotations that bring an up axis to z.
 _TO_Z_UP = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
     "y": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
 }
-_REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0  # mm a frame; against the largest of the next ones
+#: How far a joint moves from a rest pose to the next frame: mm, and as a multiple of every later step.
+_REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pose.errors import DataError
 
-_MOST_DIGITS = 9  # of a count
+#: Digits of a count.
+_MOST_DIGITS = 9
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

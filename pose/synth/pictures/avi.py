@@ -14,7 +14,10 @@ from pose.humaneva.trial import VIDEO_RATE
 from pose.synth.pictures.room import FRAME_SIZE
 from pose.types import BoolArray, Image
 
-_QUANTISER = 3  # 1 to 31, held constant: at 3 half of the sensor's noise survives, a step more halves the files
+#: The encoder's quantiser, 1 to 31, held constant: at 3 half of the sensor's noise survives; at 4 files
+#: are half as large.
+_QUANTISER = 3
+#: Frames from one key frame to the next.
 _KEY_FRAMES = 60
 
 

@@ -13,6 +13,7 @@ from pose.synth.motion.motion import SIDE_SIGN, SIDES, Motion
 from pose.synth.pictures.solids import Builder, Figure, Material
 from pose.types import FloatArray
 
+#: Standing height that the thicknesses are given for, mm.
 _REFERENCE_STATURE = 1750.0
 #: What wide clothes add to trunk, sleeves and trouser legs, mm; trousers widen downward.
 _WIDE_TRUNK, _WIDE_SLEEVE, _WIDE_THIGH, _WIDE_HEM = 26.0, 24.0, 14.0, 34.0
@@ -47,10 +48,12 @@ _SHIN = (
     (0.94, 0.0, 36.0),
 )
 _UPPER_ARM = ((0.10, 54.0), (0.30, 50.0), (0.58, 47.0), (0.85, 42.0), (1.0, 39.0))
-_SLEEVE_NODES = 3  # of the upper arm's: what follows is bare
+#: Places of the upper arm that a sleeve covers.
+_SLEEVE_NODES = 3
 _FOREARM = ((0.0, 39.0), (0.20, 41.0), (0.45, 37.0), (0.75, 29.0), (1.0, 25.0))
 #: Of an open hand: the finger's angle to the hand, degrees towards the thumb, its root's shift there, its length.
 _FINGERS = ((24.0, 26.0, 70.0), (9.0, 10.0, 82.0), (-6.0, -6.0, 76.0), (-22.0, -22.0, 58.0))
+#: Half the thickness of a finger, mm.
 _FINGER_RADIUS = 8.5
 
 

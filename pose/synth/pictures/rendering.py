@@ -11,16 +11,20 @@ from pose.synth.pictures.room import FRAME_SIZE
 from pose.synth.pictures.solids import Figure, Part
 from pose.types import BoolArray, FloatArray, Image, Int32Array
 
-#: Bodies are drawn this much larger and averaged down, so that edges fall between pixels.
+#: How much larger bodies are drawn before they are averaged down, so that edges fall between pixels.
 _SUPERSAMPLING = 2
-_SUBPIXEL_BITS = 4  # of OpenCV's fixed-point coordinates
-_MARGIN = 3  # pixels round the body's box
+#: Bits of a fraction in OpenCV's fixed-point coordinates.
+_SUBPIXEL_BITS = 4
+#: Pixels round the body's box.
+_MARGIN = 3
 #: Layers of a part, outermost first: size about its centre, shift towards the light (in half widths), brightness.
 _SHADING = ((1.0, 0.0, 0.70), (0.80, 0.10, 0.86), (0.58, 0.22, 0.98), (0.30, 0.34, 1.08))
 _FLAT = ((1.0, 0.0, 0.93),)
-_LIGHT = np.array([-0.45, -0.75])  # in the picture: from above, a little from the left
-#: The lamp's shadow: horizontal travel for a unit of height, largest darkening, softness in pixels.
+#: Where the light comes from in the picture: from above, a little from the left.
+_LIGHT = np.array([-0.45, -0.75])
+#: The shadow's horizontal travel for a unit of height.
 _SHADOW_SLANT = np.array([0.22, -0.16])
+#: The shadow's largest darkening, as a share; its softness, pixels; the factor by which it is drawn smaller.
 _SHADOW_DEPTH, _SHADOW_SOFTNESS, _SHADOW_SHRINK = 0.16, 5.0, 4
 
 

@@ -16,8 +16,10 @@ from pose.synth.pictures.room import FRAME_SIZE
 from pose.synth.randomness import random_stream
 
 _NAME = re.compile(r"^(C[1-4]|BW[1-4])$", re.IGNORECASE)
-_AIM = np.array([0.0, 0.0, 900.0])  # mm: the middle of a person in the middle of the area
-_RANGE = (1500.0, 20_000.0)  # mm from there
+#: The middle of a person in the middle of the capture area, mm.
+_AIM = np.array([0.0, 0.0, 900.0])
+#: Distance of a camera from there, mm: at least, at most.
+_RANGE = (1500.0, 20_000.0)
 #: What a degree of jitter comes with: turns about the area and of the camera, degrees, and shifts, mm.
 _ORBIT, _TILT, _SHIFT = 1.0, 0.35, 15.0
 

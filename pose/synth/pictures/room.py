@@ -42,13 +42,15 @@ _FURNITURE = (
     _Block((3000.0, 5300.0, 0.0), (3700.0, 5900.0, 620.0), (66.0, 74.0, 150.0), 310.0),
     _Block((-3400.0, 5500.0, 0.0), (-2200.0, 6000.0, 1000.0), (132.0, 112.0, 96.0), 500.0),
 )
-_BEHIND_CAMERAS, _OVER_CAMERAS = 700.0, 300.0  # mm from a camera to the nearest wall, and to the ceiling
+#: mm from a camera to the nearest wall, and to the ceiling.
+_BEHIND_CAMERAS, _OVER_CAMERAS = 700.0, 300.0
 _CEILING, _FLOOR = (198.0, 206.0, 206.0), (124.0, 122.0, 118.0)
 _WALL, _WAINSCOT = (158.0, 172.0, 174.0), (150.0, 138.0, 126.0)
 _WAINSCOT_HEIGHT, _WALL_PANEL, _FLOOR_TILE = 1050.0, 1200.0, 900.0
 #: The yellow line round the capture area: half its sides and half its own width.
 _AREA, _LINE, _LINE_COLOUR = (2000.0, 1500.0), 25.0, (96.0, 180.0, 190.0)
-_GROOVE = 9.0  # half the width of tile joints and panel edges
+#: Half the width of tile joints and panel edges, mm.
+_GROOVE = 9.0
 _LAMP = np.array([500.0, -400.0, 2900.0])
 _AMBIENT = 0.58
 

@@ -8,13 +8,14 @@ import numpy as np
 from pose.synth.pictures.room import FRAME_SIZE
 from pose.types import Image
 
-_GAIN_SIGMA, _NOISE_SIGMA = 0.004, 2.2
-
-
+#: Standard deviation of the gain from frame to frame, as a share.
+_GAIN_SIGMA = 0.004
+#: Standard deviation of the noise, grey levels.
+_NOISE_SIGMA = 2.2
+#: Tiles of noise, and by how many pixels they are larger than a picture.
 _NOISE_TILES, _NOISE_BORDER = 4, 64
-
-
-_NOISE_ZERO = 128  # noise tiles are unsigned: this value adds nothing
+#: The value of a tile that adds nothing: tiles are unsigned.
+_NOISE_ZERO = 128
 
 
 class Sensor:

@@ -186,6 +186,22 @@ def test_ezc3d_takes_several_times_the_memory(tmp_path):
     assert grown["ezc3d"] > 3 * max(grown["ours"], 2000 * 93 * 3 * 8 / 1024), grown
 
 
+def test_ezc3d_says_nothing_of_a_truncated_file(tmp_path):
+    """The other reason: half a recording would pass for a whole one."""
+    path = tmp_path / "Box_1.c3d"
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["RATE"]["value"] = [120.0]
+    file["parameters"]["POINT"]["LABELS"]["value"] = ["LASI", "RASI"]
+    file["data"]["points"] = np.ones((4, 2, 500))
+    file.write(str(path))
+    assert len(read_c3d_file(path).positions) == 500
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    ezc3d.c3d(str(path))
+    with pytest.raises(DataError, match=r"is truncated: it holds \d+ of 500 frames"):
+        read_c3d_file(path)
+
+
 def whole():
     return c3d_bytes(INTEL, True)
 

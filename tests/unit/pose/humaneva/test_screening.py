@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, Skeleton
-from pose.humaneva.screening import bone_lengths, median_lengths, plausible_bones
+from pose.humaneva.screening import median_lengths, plausible_bones, screened_lengths
 
 STICK = Skeleton(("root", "middle", "end"), (-1, 0, 1))
 
@@ -14,9 +14,9 @@ def stick(*lengths: tuple[float, float]) -> np.ndarray:
 
 
 def test_lengths():
-    np.testing.assert_array_equal(bone_lengths(stick((3, 4), (5, 1)), STICK), [[3, 4], [5, 1]])
-    assert bone_lengths(np.zeros((2, 15, 3))).shape == (2, 14)
-    assert bone_lengths(np.zeros((2, 20, 3)), HUMANEVA_20).shape == (2, 19)
+    np.testing.assert_array_equal(screened_lengths(stick((3, 4), (5, 1)), STICK), [[3, 4], [5, 1]])
+    assert screened_lengths(np.zeros((2, 15, 3))).shape == (2, 14)
+    assert screened_lengths(np.zeros((2, 20, 3)), HUMANEVA_20).shape == (2, 19)
 
 
 def test_a_quarter_off_the_median_is_the_limit():

@@ -26,7 +26,7 @@ class ModelContents:
     gp : GBCDRegressor
         Histograms to 45 numbers.
     mpgp : MatchingPursuitGP
-        The sparse rival, on `gp`'s scaled inputs.
+        The sparse rival, with the kernel, noise and scaling of `gp`.
     mean_pose : ndarray of shape (15, 3)
         Of the training set, mm: the error of knowing nothing.
     skeleton : Skeleton

@@ -73,7 +73,7 @@ def save_model(path: str | Path, model: ModelContents) -> None:
         )
         _write_state(file.create_group("histosc"), {"centers": model.histosc.codebook_.centers_})
         _write_state(file.create_group("gp"), model.gp.get_state())
-        _write_state(file.create_group("mpgp"), model.mpgp.get_state())
+        _write_state(file.create_group("mpgp"), _on_scaled_inputs(model.mpgp.get_state(), model.gp))
         if model.calibration is not None:
             factors, unlike_above = model.calibration.factors, model.calibration.unlike_above
             _write_state(file.create_group("calibration"), {"factors": factors, "unlike_above": unlike_above})
@@ -158,6 +158,7 @@ def _read(file: Any) -> ModelContents:
         raise ValueError(f"the summary lacks {', '.join(wrong)}")
     for name, state in (("gp", gp), ("mpgp", mpgp)):
         _expect_hyperparameters(name, state, n_words)
+    process = GBCDRegressor.from_state(gp)
     return ModelContents(
         config,
         HistoSC.from_codebook(
@@ -167,13 +168,29 @@ def _read(file: Any) -> ModelContents:
             hellinger=config.descriptor.hellinger,
             rotation=config.descriptor.rotation,
         ),
-        GBCDRegressor.from_state(gp),
-        MatchingPursuitGP.from_state(mpgp),
+        process,
+        MatchingPursuitGP.from_state(_on_histograms(mpgp, process)),
         mean_pose,
         skeleton,
         summary,
         _read_calibration(file["calibration"], n_outputs, gp["noise"]) if "calibration" in file else None,
     )
+
+
+def _on_scaled_inputs(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
+    """Return the state of the rival as the file has it: its scaling comes after that of `gp`."""
+    return mpgp | {
+        "x_offset": (mpgp["x_offset"] - gp.x_offset_) / gp.x_scale_,
+        "x_scale": mpgp["x_scale"] / gp.x_scale_,
+    }
+
+
+def _on_histograms(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
+    """Return the state of the rival with both scalings in one; older files have none of its own."""
+    return mpgp | {
+        "x_offset": gp.x_offset_ + mpgp.get("x_offset", 0.0) * gp.x_scale_,
+        "x_scale": gp.x_scale_ * mpgp.get("x_scale", 1.0),
+    }
 
 
 def _config(content: Any) -> Config:

@@ -169,7 +169,7 @@ class PoseModel(ModelContents):
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:
         """The sparse rival's poses (n, 15, 3)."""
-        return self._as_poses(np.asarray(self.mpgp.predict(self.gp.scale_inputs(histograms))))
+        return self._as_poses(np.asarray(self.mpgp.predict(histograms)))
 
     def _as_poses(self, outputs: FloatArray) -> Poses:
         return outputs.reshape(len(outputs), len(self.skeleton), 3)

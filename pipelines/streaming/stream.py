@@ -24,8 +24,8 @@ from pose.types import BoolArray, FloatArray
 from pose.video.frame import VideoFrame
 
 BATCH = 64
-"""Frames whose poses are computed together. The last digits depend on the batch. Results therefore go to the disk by
-whole batches, counted from the first frame, and a run that goes on computes the same as one that was not stopped."""
+"""Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame. A
+pose depends on no other frame of its batch, so that a run that goes on writes what the stopped one would have."""
 SECOND_PERSON_AREA = 0.25
 """Area of another silhouette, as a share of the person's, from which it is taken for a second person: that of somebody
 at twice the distance. Shadows, reflections and noise leave less."""

@@ -191,12 +191,12 @@ class _Training:
         mpgp = MatchingPursuitGP(
             gp.kernel_,
             noise=gp.noise_,
-            input_scaling=None,
+            input_scaling="global",  # as for `gp`, whose kernel it takes
             n_regressors=count,
             criterion="exact",  # the stronger rival
             random_state=self.config.random_state,
             callback=lambda done, most: self.reporter.progress("mpgp", done, most),
-        ).fit(gp.scale_inputs(histograms), poses)
+        ).fit(histograms, poses)
         self.reporter.progress("mpgp", count, count)  # fewer where the other samples only copy them
         return mpgp
 

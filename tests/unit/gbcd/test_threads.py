@@ -3,7 +3,7 @@ import threading
 import joblib
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gbcd.threads import available_cores, blas_threads, n_workers, parallel, spans, thread_count, worker_limit
 
@@ -138,13 +138,13 @@ def test_blas_uses_the_threads_it_is_told_and_those_of_before_afterwards():
     def used():
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    before = used()
-    with blas_threads(1):
-        assert used() == {1}
+    with threadpool_limits(2, user_api="blas"):
         with blas_threads(1):
             assert used() == {1}
-        assert used() == {1}
-    assert used() == before
+            with blas_threads(1):
+                assert used() == {1}
+            assert used() == {1}
+        assert used() == {2}
 
 
 def test_as_scikit_learn_counts():

@@ -1,3 +1,5 @@
+"""`cost_model`, `plan` and `coarse_block`: what full-vector steps take, and how far the coarse block grows."""
+
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,3 +1,5 @@
+"""`column_factor` and `preconditioner`: the coarse block, and P made of it."""
+
 import numpy as np
 import pytest
 import scipy.linalg

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gbcd import SOLVERS, KernelSystem, SquaredExponential, predictive_variance, solve
 from gbcd.paper.algorithm1 import solve_block
+from gbcd.solvers.coarse_descent import CoarseDescent
 
 PROBLEMS = SHARED / "gp" / "problems.py"
 KEEP, NOTHING = 1 << 30, 0
@@ -190,6 +191,9 @@ def test_cholesky_names_the_noise_when_rounding_wins():
     ("arguments", "message"),
     [
         ({"solver": "newton"}, "no solver 'newton': choose from auto, bcdc, bcdg, cg, cholesky, gbcd"),
+        ({"solver": 3}, "no solver 3: choose from auto"),
+        ({"solver": CoarseDescent(), "block_size": 5}, r"give them to CoarseDescent\(...\) instead"),
+        ({"solver": CoarseDescent(), "random_state": 0}, r"give them to CoarseDescent\(...\) instead"),
         ({"tol": 0}, "tol must be a positive number, not 0"),
         ({"tol": np.inf}, "tol must be a positive number, not inf"),
         ({"max_passes": 0}, "max_passes must be a positive number, not 0"),

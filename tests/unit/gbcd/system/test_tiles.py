@@ -2,15 +2,20 @@ import numpy as np
 import pytest
 
 from gbcd import SquaredExponential
-from gbcd.system.tiles import kernel_matrix, kernel_product, tile_rows
+from gbcd.system.tiles import POINTS, kernel_matrix, kernel_product, point_tile
 from gbcd.threads import worker_limit
 
 
-def test_tiles_stay_in_cache_and_are_never_slivers():
-    for columns in (0, 1, 100, 10**4, 10**7):
-        assert 64 <= tile_rows(columns, np.float32) <= 1024
-    assert tile_rows(1000, np.float32) * 1000 * 4 <= 1 << 20
-    assert tile_rows(1000, np.float64) < tile_rows(1000, np.float32)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 45, 700, 1531])
+def test_the_kernel_values_of_a_point_do_not_depend_on_the_points_beside_it(n, dtype):
+    rng = np.random.default_rng(0)
+    X, kernel, origin = rng.standard_normal((n + POINTS, 12)), SquaredExponential(0.1), np.zeros(12)
+    rows, points = kernel.row_features(X[:n], origin, dtype), kernel.column_features(X[n:], origin, dtype)
+    together = point_tile(kernel, rows, points)
+    np.testing.assert_allclose(together, np.exp(-0.1 * ((X[:n, None] - X[n:]) ** 2).sum(axis=2)), atol=1e-5)
+    for i in range(POINTS):
+        np.testing.assert_array_equal(point_tile(kernel, rows, points[i : i + 1])[:, 0], together[:, i])
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2100), (2100, 3), (700, 500)])

@@ -13,7 +13,6 @@ from pipelines.progress import Silent
 from pipelines.settings import Config, DataConfig
 from pipelines.training.train import train
 from pose.errors import DataError
-from pose.synth import synthesize
 
 SMALL = {"descriptor": {"n_words": 20, "codebook_stride": 3}, "mpgp": {"n_regressors": 10}}
 
@@ -57,15 +56,14 @@ def test_no_instant_that_all_cameras_show():
         arrange_views(samples_of(["C1", "C2"], [6, 7]), np.eye(2), settings)
 
 
-def test_a_model_of_several_views_is_kept_evaluated_and_refuses_single_ones(tmp_path):
-    tree = synthesize(tmp_path / "tree", actions=("Walking",), n_frames=60, seed=2)
+def test_a_model_of_several_views_is_kept_evaluated_and_refuses_single_ones(walking_tree, tmp_path):
     config = Config.model_validate(SMALL | {"data": {"views": "concatenated"}})
-    model = train(tree, config, Silent())
+    model = train(walking_tree, config, Silent())
     assert model.gp.X_train_.shape[1] == 60
     assert set(model.summary["cameras"]) == {"C1+C2+C3"}
     save_model(tmp_path / "m.h5", model)
     again = PoseModel.load(tmp_path / "m.h5")
-    evaluation = evaluate(tree, again, Silent())
+    evaluation = evaluate(walking_tree, again, Silent())
     assert evaluation.means()["gbcd"] < evaluation.means()["mean_pose"]
     histogram = again.histosc.transform([tuple(np.random.default_rng(0).random((2, 50, 2)))])
     with pytest.raises(UsageError, match="one pose from C1, C2, C3 together"):

@@ -27,8 +27,8 @@ def model() -> PoseModel:
     histograms, outputs = rng.dirichlet(np.ones(6), 40), rng.normal(size=(40, 45)) * 100
     outputs[:, :3] = 0  # the root
     gp = GBCDRegressor(kernel="isotropic", gamma=0.1, noise=0.1, input_scaling="global").fit(histograms, outputs)
-    mpgp = MatchingPursuitGP(gp.kernel_, noise=gp.noise_, input_scaling=None, n_regressors=7, random_state=0)
-    mpgp.fit(gp.scale_inputs(histograms), outputs)
+    mpgp = MatchingPursuitGP(gp.kernel_, noise=gp.noise_, input_scaling="global", n_regressors=7, random_state=0)
+    mpgp.fit(histograms, outputs)
     words = Codebook.from_centers(rng.random((6, 120)).astype(np.float32))
     histosc = HistoSC.from_codebook(words, assignment="soft", hellinger=True, rotation="tangent")
     mean_pose = outputs.mean(axis=0).reshape(15, 3)
@@ -107,6 +107,9 @@ def test_a_damaged_calibration_is_refused(path, change, message):
 
 def test_an_older_file_without_the_scaling_of_mpgp_predicts_the_same(model, path):
     with h5py.File(path, "a") as file:
+        # The format has the rival on inputs that the exact process has scaled.
+        np.testing.assert_array_equal(file["mpgp/x_offset"], 0)
+        np.testing.assert_array_equal(file["mpgp/x_scale"], 1)
         del file["mpgp/x_offset"], file["mpgp/x_scale"]
     new = np.random.default_rng(1).dirichlet(np.ones(6), 5)
     np.testing.assert_array_equal(PoseModel.load(path).predict_mpgp(new), model.predict_mpgp(new))

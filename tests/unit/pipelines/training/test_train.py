@@ -8,7 +8,6 @@ import pytest
 from pipelines.progress import Silent
 from pipelines.settings import Config
 from pipelines.training.train import train
-from pose.synth import synthesize
 
 SMALL = {"descriptor": {"n_words": 20, "codebook_stride": 3}, "mpgp": {"n_regressors": 10}}
 
@@ -23,9 +22,9 @@ class Notes(Silent):
         self.lines.append(text)
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory) -> Path:
-    return synthesize(tmp_path_factory.mktemp("train") / "tree", actions=("Walking",), n_frames=60, seed=2)
+@pytest.fixture
+def tree(walking_tree) -> Path:
+    return walking_tree
 
 
 def run(tree, **sections):

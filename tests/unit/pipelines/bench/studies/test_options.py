@@ -20,7 +20,6 @@ from pipelines.features.tree_features import Samples
 from pose import trace_edges
 from pose.body.camera import Camera
 from pose.body.skeleton import HUMANEVA_15
-from pose.synth import synthesize
 
 LEFT_HIP, RIGHT_HIP = HUMANEVA_15.names.index("left_hip"), HUMANEVA_15.names.index("right_hip")
 
@@ -93,10 +92,9 @@ def test_place_is_centre_and_size_in_widths_of_the_picture():
     assert place(samples, 400.0)[0] == pytest.approx([0.5, 0.625, np.log(0.5), 0.0])
 
 
-def test_the_table_of_a_small_tree(tmp_path, capsys, monkeypatch):
-    only = ("--only", "the paper's")
-    tree = synthesize(tmp_path / "tree", actions=("Walking",), n_frames=60, seed=2)
-    monkeypatch.setattr(sys, "argv", ["pose", "bench", "options", str(tree), "--work", str(tmp_path / "work"), *only])
+def test_the_table_of_a_small_tree(walking_tree, tmp_path, capsys, monkeypatch):
+    arguments = [str(walking_tree), "--work", str(tmp_path / "work"), "--only", "the paper's"]
+    monkeypatch.setattr(sys, "argv", ["pose", "bench", "options", *arguments])
     cli.main()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("test images")

@@ -51,6 +51,7 @@ autosummary_context = {
         "set_transform_request",
     ]
 }
+highlight_language = "text"  # of blocks that name none
 smartquotes = False  # "--option" keeps its two hyphens
 autodoc_typehints = "none"  # numpydoc shows the types that the docstrings name
 numpydoc_show_class_members = False  # the template of a class lists them
@@ -60,16 +61,13 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "generated/gallery",
-    "filename_pattern": r"/\d_",
+    "filename_pattern": r"\.py$",
     "ignore_pattern": r"versus_scikit_learn",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "remove_config_comments": True,
-    "plot_gallery": "True",
     "abort_on_example_error": True,
-    "first_notebook_cell": None,
 }
 
 html_theme = "pydata_sphinx_theme"

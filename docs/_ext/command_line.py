@@ -8,12 +8,14 @@ from __future__ import annotations
 import enum
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from sphinx.application import Sphinx
 
 from pipelines.cli import app as pose_app
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 PAGE = Path("generated/command-line.md")
 OPENING = """# The command line

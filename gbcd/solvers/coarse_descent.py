@@ -98,6 +98,7 @@ class PreparedDescent:
         limit = min(blocks, other_seconds)
         factor, self._plan = self._grow(limit)
         if factor.needs_float64 and system.raise_precision():
+            del factor  # its memory is free for the next one
             factor, self._plan = self._grow(limit)
         steps = self._plan.seconds
         if steps < blocks:

@@ -67,6 +67,11 @@ def test_both_regressors_agree(example):
     assert value(printed, "largest difference of the deviations") == pytest.approx(0, abs=1e-3)
 
 
+def test_a_kernel_of_ones_own(example):
+    printed = example("own_kernel.py", n_rows=300)
+    assert float(printed.split("o'clock ")[1].split(",")[0]) == pytest.approx(1, abs=0.15)
+
+
 def test_a_silhouette_becomes_a_histogram(example):
     printed = example("silhouette_to_histogram.py", n_words=20)
     assert "edge points (400, 2)" in printed

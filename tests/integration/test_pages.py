@@ -125,6 +125,21 @@ def test_the_links_of_a_page_lead_somewhere(page):
     assert not [target for target in targets if not (folder / target).exists()]
 
 
+@pytest.mark.parametrize("module", ["gbcd", "pose", "pose.series", "pose.humaneva"])
+def test_the_reference_has_every_public_name(module):
+    page = TEXTS[f"docs/reference/{module.split('.')[0]}.md"]
+    public = [name for name in importlib.import_module(module).__all__ if not name.isupper()]
+    assert not [name for name in public if f"   {name}\n" not in page]
+
+
+def test_the_page_of_the_command_line_has_every_command_and_option(monkeypatch):
+    monkeypatch.syspath_prepend(REPOSITORY / "docs" / "_ext")
+    page = importlib.import_module("command_line").page()
+    commands = re.findall(r"^## (pose .*)$", page, re.MULTILINE)
+    assert {"pose train", "pose predict", "pose data check"} < set(commands)
+    assert "`--background`, `-b` BACKGROUND\n: The empty scene" in page
+
+
 def test_the_readme_is_a_front_door():
     assert len(TEXTS["README.md"].splitlines()) <= 100
 

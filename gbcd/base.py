@@ -27,9 +27,8 @@ Prediction = Float64Array | tuple[Float64Array, Float64Array]
 class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A Gaussian process regressor of scikit-learn's kind.
 
-    A subclass says how it is solved (`_fit`), which arrays beside the coefficients it consists of (`_own_state`,
-    `_restore`), and what it predicts (`_mean`). Parameters and attributes are those of
-    `GBCDRegressor`.
+    A subclass says how it is solved (`_fit`), what it predicts (`_mean`), and which arrays of a stored state are its
+    own (`_own_state`, `_restore`). Parameters and attributes are described by `GBCDRegressor`.
     """
 
     _basis: ClassVar[str]
@@ -121,7 +120,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         """
         refuse_weights(self, unsupported)
         with worker_limit(thread_count(self.n_jobs)):
-            # A wrong parameter is noticed before the minutes that hyperparameters take.
+            # First of all, as the search for hyperparameters may take minutes.
             request = self._request()
             self._check_parameters()
             data = TrainingData.checked(self, X, y, groups, self.input_scaling)

@@ -21,7 +21,6 @@ from gbcd.posterior.draws import posterior_deviations
 from gbcd.posterior.posterior import Posterior
 from gbcd.progress.result import SolveResult
 from gbcd.progress.trace import Callback
-from gbcd.progress_lines import ProgressLines
 from gbcd.scaling import InputScaling
 from gbcd.solvers import solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
@@ -31,6 +30,7 @@ from gbcd.threads import thread_count, worker_limit
 from gbcd.training_data import TrainingData, new_inputs
 from gbcd.types import Float64Array
 from gbcd.validation import positive_integer
+from gbcd.verbose import ProgressLines
 
 
 class GBCDRegressor(GPEstimator):

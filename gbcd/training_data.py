@@ -79,11 +79,11 @@ def _checked(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) -> tu
     _refuse_complex(X, "X")
     _refuse_complex(y, "y")
     _check_numbers(y)
-    # scikit-learn notes the columns on the estimator it is given: a copy, as the fit may still fail.
-    taker = copy.copy(estimator)
+    # scikit-learn notes the columns on the estimator. It gets a copy, as the fit may still fail.
+    noted = copy.copy(estimator)
     try:
         inputs, outputs = validate_data(
-            taker, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
+            noted, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False
         )
     except OverflowError:
         raise ValueError(TOO_LARGE.format(name="X")) from None

@@ -304,22 +304,17 @@ class KernelSystem:
 
     def _half_product(self, V: FloatArray, dtype: np.dtype[np.floating], kept: KeptTiles | None = None) -> Float64Array:
         """Return K @ V by symmetric tiles in this precision, read from `kept` where it holds them."""
-        evaluated = self._tiles
-        order = slice(None) if evaluated.order is None else evaluated.order
-        # What is kept is filled with float64 values, rounded.
-        exact = dtype != self.dtype or (kept is not None and kept.dtype == np.float32 and not kept.is_full)
-        tiles = self._exact_tiles(evaluated.order) if exact else None
-
-        def fill(pair: Pair, values: FloatArray) -> None:
-            if tiles is not None and values.dtype != self.dtype:
-                tiles.fill(pair, values)
-            else:
-                evaluated.fill(pair, values)
-
-        product, evaluations = symmetric_product(V[order], dtype, fill, kept)
+        order = self._tiles.order
+        fill = fill_kept = self._tiles.fill
+        if dtype != self.dtype:
+            fill = self._exact_tiles(order).fill
+        elif kept is not None and kept.dtype == np.float32 and not kept.is_full:
+            fill_kept = self._exact_tiles(order).fill
+        rows = slice(None) if order is None else order
+        product, evaluations = symmetric_product(V[rows], dtype, fill, kept, fill_kept)
         self.kernel_evaluations += evaluations
         result = np.empty_like(product)
-        result[order] = product
+        result[rows] = product
         return result
 
     def _exact_tiles(self, order: IntArray | None) -> ExactTiles:

@@ -40,7 +40,11 @@ def padded(q: int) -> int:
 
 
 def symmetric_product(
-    V: FloatArray, dtype: np.dtype[np.floating], fill: FillTile, kept: KeptTiles | None = None
+    V: FloatArray,
+    dtype: np.dtype[np.floating],
+    fill: FillTile,
+    kept: KeptTiles | None = None,
+    fill_kept: FillTile | None = None,
 ) -> tuple[Float64Array, int]:
     """Return K @ V in float64, (n, q), and the number of kernel values evaluated for it.
 
@@ -53,6 +57,8 @@ def symmetric_product(
         Evaluates a tile.
     kept : KeptTiles, optional
         Read where it holds a tile, and given those it has room for.
+    fill_kept : callable, optional
+        Evaluates a tile that is to be kept: in float64 where float32 is kept. `fill` where it is not given.
     """
     n, q = V.shape
     pairs = tile_pairs(n, dtype)
@@ -62,31 +68,21 @@ def symmetric_product(
     right[:, :q] = V / scale
     missing = [index for index in range(len(pairs)) if kept is None or not kept.holds(index)]
     evaluations = sum((i.stop - i.start) * (j.stop - j.start) for i, j in (pairs[index] for index in missing))
+    source = _TileSource(n, dtype, fill, kept, fill_kept or fill)
     single = q == 1 and kept is not None and kept.dtype == CODED
 
     def add_up(lane: int, product: Float64Array) -> None:
-        room = np.empty(min(n, TILE[dtype.itemsize]) ** 2, dtype=dtype)
-        exact = np.empty(room.shape) if kept is not None and dtype == np.float32 else room
+        workspace = source.workspace()
         for index in range(lane, len(pairs), lanes):
             i, j = pairs[index]
-            shape = (i.stop - i.start, j.stop - j.start)
-            tile = room[: shape[0] * shape[1]].reshape(shape)
-            if kept is None or not kept.keeps(index):
-                fill((i, j), tile)
-            else:
-                if not kept.holds(index):
-                    # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is
-                    # kept is used so often that the difference shows as drift. Codes are coarser than both.
-                    full = tile if kept.dtype == CODED else exact[: tile.size].reshape(shape)
-                    fill((i, j), full)
-                    kept.put(index, full)
-                if single:
-                    down, up = kept.both_products(index, right[j, 0], right[i, 0])
-                    product[i, 0] += down
-                    if i.start != j.start:
-                        product[j, 0] += up
-                    continue
-                tile = kept.get(index, tile)
+            if kept is not None and single and kept.keeps(index):
+                source.keep(index, pairs[index], workspace)
+                down, up = kept.both_products(index, right[j, 0], right[i, 0])
+                product[i, 0] += down
+                if i.start != j.start:
+                    product[j, 0] += up
+                continue
+            tile = source.tile(index, pairs[index], workspace)
             product[i] += (tile @ right[j])[:, :q]
             if i.start != j.start:
                 product[j] += (tile.T @ right[i])[:, :q]
@@ -103,6 +99,49 @@ def symmetric_product(
     for product in products[1:]:
         total += product
     return scale * total, evaluations
+
+
+class _TileSource:
+    """Where the tiles of a product come from: each is evaluated, or read from what is kept, which it may have to join.
+
+    The parameters are those of `symmetric_product`.
+    """
+
+    def __init__(
+        self, n: int, dtype: np.dtype[np.floating], fill: FillTile, kept: KeptTiles | None, fill_kept: FillTile
+    ) -> None:
+        self._largest = min(n, TILE[dtype.itemsize]) ** 2
+        self._dtype, self._fill, self._kept, self._fill_kept = dtype, fill, kept, fill_kept
+
+    def workspace(self) -> tuple[FloatArray, FloatArray]:
+        """Return one thread's memory: for a tile, and for one in float64 that is yet to be rounded."""
+        room = np.empty(self._largest, dtype=self._dtype)
+        return room, np.empty(self._largest) if self._kept is not None and self._dtype == np.float32 else room
+
+    def tile(self, index: int, pair: Pair, workspace: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Return the tile (a, b), which may lie in the workspace."""
+        room = _shaped(workspace[0], pair)
+        if self._kept is None or not self._kept.keeps(index):
+            self._fill(pair, room)
+            return room
+        self.keep(index, pair, workspace)
+        return self._kept.get(index, room)
+
+    def keep(self, index: int, pair: Pair, workspace: tuple[FloatArray, FloatArray]) -> None:
+        """Evaluate a tile that there is room for, and keep it, if that has not been done."""
+        if self._kept is None or self._kept.holds(index):
+            return
+        # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept is used so
+        # often that the difference shows as drift. Codes are coarser than both.
+        values = _shaped(workspace[0] if self._kept.dtype == CODED else workspace[1], pair)
+        self._fill_kept(pair, values)
+        self._kept.put(index, values)
+
+
+def _shaped(room: FloatArray, pair: Pair) -> FloatArray:
+    """Return the first part of `room` in the shape (a, b) of a tile."""
+    a, b = (span.stop - span.start for span in pair)
+    return room[: a * b].reshape(a, b)
 
 
 def whole_product(matrix: FloatArray, V: FloatArray) -> Float64Array:

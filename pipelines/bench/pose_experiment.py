@@ -18,7 +18,8 @@ import numpy as np
 from gbcd import SquaredExponential, fit_hyperparameters
 from gbcd.scaling import input_scale, scaled
 from pipelines.features.histograms import histograms_of, new_histosc
-from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
+from pipelines.features.samples import FRAMES_PER_SECOND, Samples
+from pipelines.features.tree_features import extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
 from pose import HistoSC

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pipelines.features.histograms import histograms_of
-from pipelines.features.tree_features import N_WORKERS, Samples, extract
+from pipelines.features.samples import Samples
+from pipelines.features.tree_features import N_WORKERS, extract
 from pipelines.features.views import arrange_views
 from pipelines.model.error_bars import half_width
 from pipelines.model.pose_model import PoseModel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipelines.features.tree_features import N_WORKERS, Samples
+from pipelines.features.samples import Samples
+from pipelines.features.tree_features import N_WORKERS
 from pipelines.progress import Reporter
 from pipelines.settings import Config
 from pipelines.types import Histograms

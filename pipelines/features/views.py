@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pipelines.settings import DataConfig
 from pipelines.types import Histograms
 from pose.errors import DataError

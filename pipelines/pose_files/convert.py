@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.errors import UsageError
-from pipelines.features.tree_features import FRAMES_PER_SECOND
+from pipelines.features.samples import FRAMES_PER_SECOND
 from pose.body.skeleton import HUMANEVA_15, HUMANEVA_20, joints_15_from_20, root_relative
 from pose.errors import DataError
 from pose.export import FORMATS, metadata_path, read_series, write_series

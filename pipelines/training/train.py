@@ -15,7 +15,8 @@ import numpy as np
 
 from gbcd import GBCDRegressor, MatchingPursuitGP, TraceEntry
 from pipelines.features.histograms import histograms_of, new_histosc
-from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
+from pipelines.features.samples import FRAMES_PER_SECOND, Samples
+from pipelines.features.tree_features import extract
 from pipelines.features.views import arrange_views
 from pipelines.model.error_bars import Calibration
 from pipelines.model.pose_model import PoseModel

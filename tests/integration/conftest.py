@@ -10,7 +10,7 @@ from films import scene
 from pipelines import cli
 from pose.body.cal_file import write_cal
 from pose.synth import takes
-from pose.synth.pictures.rig import cameras
+from pose.synth.pictures.rig import default_cameras
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def one_camera(tmp_path, monkeypatch):
     monkeypatch.setattr(takes, "_BACKGROUND_FRAMES", 3)
     folder = tmp_path / "calibration"
     folder.mkdir()
-    write_cal(folder / "C2.cal", cameras()["C2"])
+    write_cal(folder / "C2.cal", default_cameras()["C2"])
     return folder

@@ -20,7 +20,7 @@ from pose.humaneva.clock import common_clock
 from pose.humaneva.files.marker_tracks import read_markers
 from pose.humaneva.files.ofs import read_ofs
 from pose.synth import synthesize
-from pose.synth.pictures.rig import cameras
+from pose.synth.pictures.rig import default_cameras
 
 CAMERAS = ("C1", "C2", "C3")
 ACTIONS = ("Walking", "Jog", "Box")
@@ -102,7 +102,7 @@ def test_pictures_show_the_masks_of_truth(root):
 
 
 def test_calibrations_are_the_cameras(root):
-    for name, camera in cameras().items():
+    for name, camera in default_cameras().items():
         read = read_cal(root / f"S1/Calibration_Data/{name}.cal")
         np.testing.assert_allclose(read.matrix, camera.matrix)
         np.testing.assert_allclose(read.rotation, camera.rotation)
@@ -208,7 +208,7 @@ def test_motion_files_cameras_subjects_and_mirrors(tmp_path, one_camera):
     assert [s.name for s in data.trials_with_video("Train")] == [f"{s} {name}" for s in ("S1", "S2") for name in names]
     assert not data.trials_with_video("Validate")
     moved = read_cal(out / "S1/Calibration_Data/C2.cal")
-    assert 5 < np.linalg.norm(moved.centre - cameras()["C2"].centre) < 400
+    assert 5 < np.linalg.norm(moved.centre - default_cameras()["C2"].centre) < 400
     statures = [json.loads((out / "synthetic.json").read_text())["settings"]["subjects"]]
     assert statures == [{"S1": "drawn", "S2": "drawn"}]
     heads = [np.load(out / f"truth/joints_{name}_Gestures.npz")["joints"][10, 14, 2] for name in ("S1", "S2")]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipelines.evaluation.evaluate import Evaluation
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pose.body.skeleton import HUMANEVA_15
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from pipelines.bench.studies.held_out import Input, chi_square, manhattan, predict
 from pipelines.bench.studies.temporal import cameras_of
-from pipelines.features.tree_features import FRAMES_PER_SECOND, N_WORKERS, Samples, extract
+from pipelines.features.samples import FRAMES_PER_SECOND, Samples
+from pipelines.features.tree_features import N_WORKERS, extract
 from pipelines.features.views import arrange_views
 from pipelines.progress import Silent
 from pipelines.settings import Config, DataConfig

@@ -16,7 +16,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pipelines.features.histograms import histograms_of
-from pipelines.features.tree_features import FRAMES_PER_SECOND, Samples, extract
+from pipelines.features.samples import FRAMES_PER_SECOND, Samples
+from pipelines.features.tree_features import extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
 from pipelines.training.train import train

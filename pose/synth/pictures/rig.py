@@ -34,7 +34,7 @@ def read_rig(folder: str | Path | None) -> dict[str, Camera]:
         640 x 480; the message lists all faults.
     """
     if folder is None:
-        return cameras()
+        return default_cameras()
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder of .cal files")
@@ -109,8 +109,8 @@ _LENSES = {
 }
 
 
-def cameras() -> dict[str, Camera]:
-    """The calibrated colour cameras C1, C2, C3."""
+def default_cameras() -> dict[str, Camera]:
+    """Our own calibrated colour cameras C1, C2, C3."""
     return {name: _camera(name) for name in _PLACES}
 
 

@@ -6,7 +6,7 @@ from pipelines.data.synthesize import SynthRequest, synthesize_with_progress
 from pipelines.progress import Silent
 from pose.body.cal_file import write_cal
 from pose.synth import takes
-from pose.synth.pictures.rig import cameras
+from pose.synth.pictures.rig import default_cameras
 
 
 class Lines(Silent):
@@ -20,7 +20,7 @@ class Lines(Silent):
 def test_it_says_which_action_came_of_which_file(tmp_path, monkeypatch):
     monkeypatch.setattr(takes, "_BACKGROUND_FRAMES", 3)
     (tmp_path / "calibration").mkdir()
-    write_cal(tmp_path / "calibration/C1.cal", cameras()["C1"])
+    write_cal(tmp_path / "calibration/C1.cal", default_cameras()["C1"])
     frames = tuple({"LeftArm": (3 * k, 0, 0)} for k in range(40))
     for name in ("02_01.bvh", "kick.bvh"):
         (tmp_path / name).write_text(bvh_text(frames=frames))

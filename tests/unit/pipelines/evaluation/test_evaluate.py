@@ -11,7 +11,7 @@ from rich.console import Console
 from pipelines.evaluation.evaluate import Evaluation
 from pipelines.evaluation.picture import save_picture
 from pipelines.evaluation.tables import error_table, interval_table
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pose.body.skeleton import HUMANEVA_15
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pipelines.errors import UsageError
-from pipelines.features.tree_features import Samples, extract
+from pipelines.features.samples import Samples
+from pipelines.features.tree_features import extract
 from pipelines.progress import Silent
 from pipelines.settings import Config
 from pose.errors import DataError
@@ -123,7 +124,7 @@ def test_finished_videos_are_found_again_until_something_changes(tree, samples, 
     first = extract(tree, "Train", CONFIG, Silent(), work=work)
     files = sorted(work.iterdir())
     assert len(files) == 3
-    monkeypatch.setattr("pipelines.features.tree_features.trace_edges", lambda *_: pytest.fail("made again"))
+    monkeypatch.setattr("pipelines.features.video_edges.trace_edges", lambda *_: pytest.fail("made again"))
     again = extract(tree, "Train", CONFIG, Silent(), work=work)
     np.testing.assert_array_equal(again.edges, first.edges)
     np.testing.assert_array_equal(first.edges, samples.edges)

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.errors import UsageError
 from pipelines.evaluation.evaluate import evaluate
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pipelines.features.views import arrange_views
 from pipelines.model.model_file import save_model
 from pipelines.model.pose_model import PoseModel

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipelines.bench.studies.temporal import INTERVALS, measure, recordings, table
-from pipelines.features.tree_features import Samples
+from pipelines.features.samples import Samples
 from pose.body.camera import Camera
 from pose.errors import DataError
 from pose.series.bone_lengths import bone_lengths, set_bone_lengths

@@ -9,10 +9,10 @@ from pose.synth.motion.limbs import standing
 from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.looks import LOOKS
 from pose.synth.pictures.rendering import Renderer
-from pose.synth.pictures.rig import cameras
+from pose.synth.pictures.rig import default_cameras
 from pose.synth.pictures.room import FRAME_SIZE
 
-CAMERA = cameras()["C1"]
+CAMERA = default_cameras()["C1"]
 EMPTY = np.zeros((FRAME_SIZE[1], FRAME_SIZE[0], 3), dtype=np.uint8)
 
 

@@ -9,11 +9,11 @@ from pose.synth.motion.actions import ACTIONS, generate
 from pose.synth.pictures.dress import build_figure
 from pose.synth.pictures.looks import LOOKS
 from pose.synth.pictures.rendering import Renderer
-from pose.synth.pictures.rig import cameras
+from pose.synth.pictures.rig import default_cameras
 from pose.synth.pictures.room import FRAME_SIZE, draw_room
 from pose.synth.pictures.sensor import Sensor
 
-CAMERAS = cameras()
+CAMERAS = default_cameras()
 NEAR = 3  # pixels
 EVERY = 25  # mocap frames between two drawn ones
 

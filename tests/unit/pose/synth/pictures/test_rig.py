@@ -5,10 +5,10 @@ import pytest
 
 from pose.body.cal_file import read_cal, write_cal
 from pose.errors import DataError
-from pose.synth.pictures.rig import cameras, read_rig, shaken
+from pose.synth.pictures.rig import default_cameras, read_rig, shaken
 from pose.synth.pictures.room import draw_room, room_size
 
-RIG = cameras()
+RIG = default_cameras()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Many
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,7 +100,7 @@ class DataCheck:
 class Selection:
     """What to check; everything where nothing is named. `frames` are toolkit frames to draw overlays of."""
 
-    subjects: Many[str] = ()
-    actions: Many[str] = ()
-    cameras: Many[str] = ()
-    frames: Many[int] = ()
+    subjects: Sequence[str] = ()
+    actions: Sequence[str] = ()
+    cameras: Sequence[str] = ()
+    frames: Sequence[int] = ()

@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"versus_scikit_learn",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "capture_repr": (),  # what is printed, not the value of a last line
     "show_memory": False,
     "show_signature": False,
     "abort_on_example_error": True,

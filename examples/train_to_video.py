@@ -23,21 +23,21 @@ folder = Path(tempfile.mkdtemp())
 
 
 def pose(*arguments: object) -> None:
-    """Run a command of the command line in the folder."""
-    subprocess.run([sys.executable, "-m", "pipelines.cli", *map(str, arguments)], cwd=folder, check=True)
+    command = [sys.executable, "-m", "pipelines.cli", *map(str, arguments)]
+    subprocess.run(command, cwd=folder, check=True)
 
 
 pose("synth", "data", "--frames", n_frames, "--actions", "Walking")
 
 # %%
 # Training. Settings are TOML; these make it quick.
-(folder / "small.toml").write_text("[descriptor]\nn_words = 60\ncodebook_stride = 4\n[mpgp]\nn_regressors = 50\n")
+(folder / "small.toml").write_text("descriptor = {n_words = 60, codebook_stride = 4}\nmpgp = {n_regressors = 50}")
 pose("train", "data", "--config", "small.toml", "--model", "my.h5")
 
 # %%
 # Prediction of a film, with a recording of the empty scene, and an overlay.
-film = "data/S1/Image_Data/Walking_1_(C1).avi"
-pose("predict", film, "-m", "my.h5", "-b", "data/Background/Background_1_(C1).avi", "--overlay", "-o", "results")
+film, empty = "data/S1/Image_Data/Walking_1_(C1).avi", "data/Background/Background_1_(C1).avi"
+pose("predict", film, "-m", "my.h5", "-b", empty, "--overlay", "-o", "results")
 
 # %%
 # The overlay: the contour and the skeleton in the picture, and the pose from two sides.
@@ -52,7 +52,7 @@ series = read_series(folder / "results/Walking_1_(C1).h5")
 ankle = series.skeleton.names.index("left_ankle")
 height, std = -series.joints[:, ankle, 1], series.std[:, ankle, 1]
 print(f"a person in {series.found.sum()} of {len(series.frame)} frames")
-plt.figure(figsize=(8, 3), layout="constrained")
+plt.figure(figsize=(8, 3))
 plt.fill_between(series.time, height - 2 * std, height + 2 * std, alpha=0.3)
 plt.plot(series.time, height)
 plt.title("left ankle above the pelvis, mm, over seconds")

@@ -32,7 +32,7 @@ PAGES = sorted(
 TEXTS = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in PAGES}
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TUTORIAL = "docs/tutorials/regression.md"
-# What a page takes from the licensed release, or from files that other tools made of it, cannot run here.
+# Files that other tools made of the licensed release are not here: of such a page the imports alone run.
 NEEDS_OTHER_DATA = {"data/README.md"}
 DOTTED = re.compile(r"\b(?:gbcd|pose|pipelines)(?:\.[A-Za-z_]\w*)+")
 PATH = re.compile(r"`((?:gbcd|pose|pipelines|configs|docs|examples|tests|data|\.ci)/[\w./*-]*)`")
@@ -76,13 +76,13 @@ def names(tmp_path, monkeypatch, small_model):
 
 @pytest.mark.parametrize("page", [page for page, text in TEXTS.items() if CODE.search(text) and page != TUTORIAL])
 def test_the_code_of_a_page_runs(page, names, request):
-    if page in NEEDS_OTHER_DATA:
-        pytest.skip("needs files that are not part of this repository")
     code = "\n".join(CODE.findall(TEXTS[page]))
+    if page in NEEDS_OTHER_DATA:
+        code = "\n".join(line for line in code.splitlines() if line.startswith(("from ", "import ")))
     if "HumanEva(" in code:
         tree = request.getfixturevalue("tree")
         code = re.sub(r'"(HumanEva_I|mydata)"', repr(str(tree)), code)
-    for large, small in (("20_000", "200"), ("n_words=300", "n_words=20")):
+    for large, small in (("10_000", "200"), ("n_words=300", "n_words=20")):
         code = code.replace(large, small)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

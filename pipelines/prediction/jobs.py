@@ -13,7 +13,7 @@ from pipelines.errors import UsageError
 from pipelines.features.silhouettes import is_too_large, warn_of_coverage
 from pipelines.prediction.journal import Journal
 from pipelines.prediction.outcomes import VideoOutcome
-from pipelines.prediction.overlay import write_overlay
+from pipelines.prediction.overlay_video import write_overlay
 from pipelines.prediction.request import PredictionRequest
 from pipelines.prediction.results import Outputs, kept_results, provenance_of, write_results
 from pipelines.progress import Reporter

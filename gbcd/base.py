@@ -140,7 +140,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         include_noise: bool,
         variances: Callable[[Float64Array], Float64Array],
     ) -> Prediction:
-        """Return means and, on request, standard deviations; `variances` maps inputs (t, d) to latent variances (t,)."""
+        """Return means and, if asked for, standard deviations; `variances` maps inputs (t, d) to latent variances."""
         check_is_fitted(self, "coef_")
         inputs = new_inputs(self, X)
         with worker_limit(thread_count(self.n_jobs)):

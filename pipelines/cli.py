@@ -38,7 +38,7 @@ def _main(
     show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
 ) -> None:
-    del debug  # `main` looks for it, as it must hold for errors that typer never sees
+    del debug  # `run` reads it from the arguments: it must hold for errors that typer never sees
     if show_version:
         print(f"gbcd-pose {version('gbcd-pose')}")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""The main job on the embedded default: synthesize, train, evaluate, predict."""
+"""The demo: synthesize a data set, train on it, evaluate, and predict one of its videos."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pipelines.training.train import train
 from pose.files import atomic_path
 
 DEMO_VIDEO = Path("S1/Image_Data/Walking_1_(C1).avi")
-"""Video of the data set whose poses are predicted."""
+"""Path, inside the data set, of the video whose poses are predicted."""
 
 
 def run_demo(out: Path, reporter: Reporter) -> Evaluation:
-    """Make a data set, a model, a report picture and an overlay video in `out`; what is there already is made anew."""
+    """Make a data set, a model, a report and an overlay video in `out`; those of an earlier run are replaced."""
     data, model_path = out / "data", out / "model.h5"
     out.mkdir(parents=True, exist_ok=True)
     reporter.say("1/4  a synthetic data set in the HumanEva-I format")

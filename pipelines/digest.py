@@ -9,7 +9,7 @@ from pose.video.stills import list_stills
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes; of a folder of numbered pictures, of their names and digests in their order."""
+    """SHA-256 of a file's bytes. For a folder of numbered pictures: of the pictures' names and digests, in order."""
     if not path.is_dir():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""How long work reports itself: a callback that the command line draws and a library user may ignore."""
+"""Progress of a long job: the command line draws it, a library user may ignore it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Protocol
 
 
 class Reporter(Protocol):
-    """Receives what a pipeline has to tell."""
+    """Receives the messages and the progress of a pipeline."""
 
     def say(self, text: str) -> None:
         """Print one line."""
 
     def fault(self, text: str) -> None:
-        """Tell what failed while the work goes on."""
+        """Print what failed; the work goes on."""
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` steps of `what` are behind us, 0 where it is not known; the first call starts its bar."""
+        """Report `done` of `total` steps of `what`; a `total` of 0 is unknown. The first call starts the bar."""
 
 
 class Silent:

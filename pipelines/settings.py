@@ -19,7 +19,7 @@ class _Section(BaseModel):
 
 
 class DataConfig(_Section):
-    """Which frames are used, and in whose axes poses are told."""
+    """Which frames are used, and in which axes the poses are."""
 
     cameras: tuple[str, ...] = Field(default=("C1", "C2", "C3"), min_length=1)
     scheme: Literal["official", "tgp-half", "blocked-75-25"] = Field(

@@ -1,11 +1,11 @@
-"""Arrays that several rooms pass to each other; those of any meaning are in `pose.types`."""
+"""Array types that the packages of `pipelines` share; more general ones are in `pose.types`."""
 
 from __future__ import annotations
 
 from pose.types import FloatArray
 
 Histograms = FloatArray
-"""HistoSC histograms, (n, words), or (n, cameras * words) of all views side by side."""
+"""HistoSC histograms, (n, words); with the views of all cameras side by side, (n, cameras * words)."""
 
 Poses = FloatArray
-"""Joints, (n, 15, 3), mm, relative to the root."""
+"""Joint positions, (n, 15, 3), mm, relative to the root."""

@@ -239,6 +239,8 @@ class _Descent:
             if self.converged or (stalled and not system.raise_precision()):
                 return False
         self._directions.minimise(self.alpha, self._G)
+        # The gradient followed by what is kept of K's products, in tile precision.
+        self._exact = False
         return True
 
 

@@ -1,1 +1,1 @@
-"""The commands, a file each: they parse, call a pipeline, and print."""
+"""The commands, one file each: parse the arguments, call a pipeline, print."""

@@ -17,7 +17,7 @@ MasksOption = Annotated[
 
 
 def check_target(path: Path, *suffixes: str) -> None:
-    """Refuse, before the work, a result that cannot be written or whose name says something else."""
+    """Refuse, before the work, a result that cannot be written or whose name has another ending."""
     if path.suffix.lower() not in suffixes:
         raise UsageError(f"{path}: the name must end in {' or '.join(suffixes)}")
     if not path.parent.is_dir():
@@ -27,7 +27,7 @@ def check_target(path: Path, *suffixes: str) -> None:
 
 
 def check_folders(masks: Path | None, work: Path | None) -> None:
-    """Folders of masks must be there; folders of work may be, if they are folders."""
+    """Refuse a missing folder of masks, and a `work` that is no folder."""
     if masks is not None and not masks.is_dir():
         raise UsageError(f"--masks {masks}: no such folder")
     if work is not None and work.exists() and not work.is_dir():

@@ -14,7 +14,7 @@ from pipelines.terminal.console_reporter import ConsoleReporter
 from pipelines.terminal.exit_codes import EXIT_FAILURE
 
 STUDIES = ("options", "temporal")
-"""Benchmarks that print one table of a HumanEva tree and keep no results."""
+"""Names of benchmarks that print one table about a HumanEva tree and keep no results."""
 
 EPILOG = """\b
 Examples:
@@ -84,14 +84,14 @@ def bench_command(
     reporter = ConsoleReporter(notes)
     if outcome.failed:
         reporter.fault(f"{outcome.failed} of the measurements failed; the tables say how")
-    for fault in outcome.left_out:  # said when it was found, which is long ago by now
+    for fault in outcome.left_out:  # said again: it was found long before the tables
         reporter.fault(f"left out: {fault}")
     if outcome.failed or outcome.left_out:
         raise typer.Exit(EXIT_FAILURE)
 
 
 def _print_study(name: str, tree: Path | None, work: Path | None, only: str, words: int | None) -> None:
-    """Print the table of a study; that of the options line by line, as each takes minutes."""
+    """Print the table of a study. That of the options comes line by line, as each line takes minutes."""
     from pipelines.bench.studies.options import options_table
     from pipelines.bench.studies.temporal import N_WORDS, temporal_table
 

@@ -1,4 +1,4 @@
-"""`pose data check`: whether a HumanEva-I tree can be believed."""
+"""`pose data check`: whether the data of a HumanEva-I tree are consistent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def data_check_command(
 
 
 def _numbers(text: str) -> list[int]:
-    """Toolkit frames of an option."""
+    """The toolkit frames that an option names."""
     numbers = split_names(text)
     wrong = [name for name in numbers if not (name.isascii() and name.isdigit() and 0 < int(name) < 10**8)]
     if wrong:

@@ -1,4 +1,4 @@
-"""`pose fuse`: poses of one person by several synchronised cameras, made one."""
+"""`pose fuse`: one person's poses from several synchronised cameras, fused into one series."""
 
 from __future__ import annotations
 

@@ -90,6 +90,6 @@ def synth_command(
             synthesize_with_progress(out, reporter, request)
         except UnfinishedError:
             raise
-        except DataError as error:  # what it reads was named in the request: only that can be wrong
+        except DataError as error:  # all files read are named in the request, so the request is wrong
             raise UsageError(str(error)) from error
     print(f"made {out};   next: pose train {out} --model model.h5")

@@ -1,4 +1,4 @@
-"""Evaluation: the model's errors on a partition, beside those of the sparse rival and of the mean pose."""
+"""Evaluation: errors on a partition of the model, of the matching-pursuit process and of the mean pose."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pose.series.metrics import PoseErrors
 from pose.types import BoolArray
 
 METHODS = ("gbcd", "mpgp", "mean_pose")
-"""What is compared: the exact process, the sparse rival, and the mean pose of the training set."""
+"""Methods compared: the exact process, the matching-pursuit process, and the mean pose of the training set."""
 GROUPS = ("subject", "action", "camera")
 """Columns of the samples that errors are grouped by."""
 LEVELS = (0.5, 0.9, 0.95)
-"""Shares of the coordinates that the intervals should hold."""
+"""Nominal coverages of the intervals: shares of the coordinates that they should hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +40,13 @@ class Evaluation:
     skeleton : Skeleton
     samples : Samples
     axes : str
-        Of the poses, ``"camera"`` or ``"world"``.
+        Axes of the poses, ``"camera"`` or ``"world"``.
     predictions : dict of str to ndarray of shape (n, 15, 3)
         Poses by each of `METHODS`, mm.
     scheme : str
         How trials were divided, see `pose.humaneva.splits`.
     std : ndarray of shape (n, 15, 3), optional
-        Standard deviations of GBCD's, mm; None where the model has none.
+        Standard deviations of GBCD's poses, mm; None where the model has none.
     """
 
     partition: str
@@ -64,7 +64,7 @@ class Evaluation:
 
     @cached_property
     def errors(self) -> dict[str, PoseErrors]:
-        """The errors of each method; its poses are relative to their root, so ``absolute`` is of such."""
+        """The errors of each method. All poses are root-relative, also in the measure ``absolute``."""
         groups = {column: getattr(self.samples, column) for column in GROUPS}
         return {
             name: PoseErrors(poses, self.samples.poses, groups, self.skeleton)
@@ -72,28 +72,28 @@ class Evaluation:
         }
 
     def means(self, measure: str = "absolute") -> dict[str, float]:
-        """One of `pose.series.metrics.MEASURES` over all samples by method, mm; by default the mean over 15 joints."""
+        """Mean of one of `pose.series.metrics.MEASURES` over all samples, mm, by method."""
         return {name: float(errors.poses(measure).mean()) for name, errors in self.errors.items()}
 
     def by(self, column: str, measure: str = "absolute") -> dict[str, dict[str, float]]:
-        """Mean of a measure over the samples that share a value of one of `GROUPS`, mm, by value and method."""
+        """Mean of a measure within each group of samples, mm, by the group's value and method; column of `GROUPS`."""
         tables = {name: errors.by(column) for name, errors in self.errors.items()}
         return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 
     def by_joint(self, measure: str = "absolute") -> dict[str, dict[str, float]]:
-        """Mean error of each joint by method, mm, ``"absolute"`` or ``"aligned"``."""
+        """Mean error, mm, ``"absolute"`` or ``"aligned"``, by joint and method."""
         tables = {name: errors.by_joint() for name, errors in self.errors.items()}
         return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 
     @cached_property
     def _deviations(self) -> Poses:
-        """Errors of GBCD over their standard deviations, absolute, (n, 15, 3); NaN where one is known to be 0."""
+        """GBCD's absolute errors divided by their standard deviations, (n, 15, 3); NaN where a deviation is 0."""
         assert self.std is not None
         errors = np.abs(self.predictions["gbcd"] - self.samples.poses)
         return np.divide(errors, self.std, out=np.full_like(errors, np.nan), where=self.std > 0)
 
     def coverage(self, level: float, rows: BoolArray | slice = slice(None)) -> float:
-        """Share of the coordinates of GBCD within the interval that should hold `level` of them; the root's left out.
+        """Share of GBCD's coordinates, without the root's, inside their intervals of nominal coverage `level`.
 
         NaN without standard deviations.
         """
@@ -102,9 +102,9 @@ class Evaluation:
         return _share_within(self._deviations[rows], level)
 
     def intervals(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Coverage at each of `LEVELS`, as ``"50 %"``, and the mean standard deviation, as ``"std_mm"``.
+        """Coverage at each of `LEVELS`, under keys such as ``"50 %"``, and the mean standard deviation, ``"std_mm"``.
 
-        By section: ``""`` for all coordinates, each of `GROUPS`, and ``"joint"``; empty without standard deviations.
+        Sections are ``""`` (all coordinates), each of `GROUPS`, and ``"joint"``; none without standard deviations.
         """
         if self.std is None:
             return {}
@@ -129,7 +129,7 @@ class Evaluation:
         return shares | {"std_mm": float(std[std > 0].mean()) if (std > 0).any() else 0.0}
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything a script needs, for JSON."""
+        """All results, for JSON."""
         return {
             "scheme": self.scheme,
             "partition": self.partition,
@@ -154,7 +154,7 @@ def _share_within(deviations: Poses, level: float) -> float:
 
 
 def _turned(tables: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Rows by key and method, of tables by method and key."""
+    """Swap the keys of nested tables: from method, then key, to key, then method."""
     keys = next(iter(tables.values()))
     return {key: {name: table[key] for name, table in tables.items()} for key in keys}
 
@@ -177,8 +177,8 @@ def evaluate(
     model : PoseModel
     reporter : Reporter
     partition : str, optional
-        Of the scheme that the model was trained by, since any other may test what it has seen; by default Validate of
-        the official one, Test of another.
+        Partition of the model's own scheme; that of another may hold training frames. By default Validate of the
+        official scheme, Test of another.
     masks, work : Path, optional
         See `pipelines.features.tree_features.extract`.
 

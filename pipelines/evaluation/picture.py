@@ -1,4 +1,4 @@
-"""The picture of an evaluation: examples, errors and their distribution, intervals."""
+"""The picture of an evaluation: examples, errors and their distribution, coverage of intervals."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pose.body.skeleton import Skeleton
 from pose.files import atomic_path
 from pose.types import FloatArray
 
-# Okabe and Ito's colours, which colour-blind readers tell apart too.
+# Colours by Okabe and Ito, which colour-blind readers tell apart too.
 METHOD_COLOURS = {"gbcd": "#009E73", "mpgp": "#CC79A7", "mean_pose": "#B0B0B0"}
 
 
-# The hues of the overlay video; none of them is a method's.
+# Hues of the overlay video, distinct from those of the methods.
 SIDE_COLOURS = {"left": "#E68200", "right": "#0072B2", "middle": "#6E6E6E"}
 
 
@@ -27,11 +27,11 @@ TRUE_POSE_COLOUR = "#C8C8C8"
 
 
 _EXAMPLES = (0.02, 0.25, 0.5, 0.75, 0.98)
-"""Quantiles of the error whose frames are drawn."""
+"""Quantiles of the error, from best to worst, at which a frame is drawn."""
 
 
 def save_picture(path: Path, evaluation: Evaluation) -> None:
-    """Draw examples from the best to the worst, errors by action and joint, their distribution, intervals, as PNG."""
+    """Draw, as PNG, frames from best to worst, errors by action and joint, their distribution, and coverage."""
     figure = Figure(figsize=(13, 9), layout="constrained")
     FigureCanvasAgg(figure)
     means = evaluation.means()
@@ -59,7 +59,7 @@ def save_picture(path: Path, evaluation: Evaluation) -> None:
 
 
 def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
-    """Silhouettes beside the predicted poses, over the true ones, at quantiles of the error."""
+    """Draw each example's silhouette, and beside it the predicted pose over the true one."""
     errors = evaluation.errors["gbcd"].poses("absolute")
     order = np.argsort(errors)
     samples = evaluation.samples
@@ -82,7 +82,7 @@ def _draw_examples(figure: SubFigure, evaluation: Evaluation) -> None:
 
 
 def front_view(pose: FloatArray, axes: str) -> FloatArray:
-    """Right and up, (J, 2), of a pose in camera axes (y down) or world axes (z up)."""
+    """Coordinates to the right and up, (J, 2), of a pose in camera axes (y down) or world axes (z up)."""
     return pose[:, [0, 2]] if axes == "world" else pose[:, [0, 1]] * [1, -1]
 
 
@@ -97,7 +97,7 @@ def _draw_pose(axes: Axes, points: FloatArray, skeleton: Skeleton, colour: str |
 
 
 def _draw_bars(axes: Axes, rows: dict[str, dict[str, float]], title: str) -> None:
-    """Horizontal bars, one group a row."""
+    """Draw horizontal bars, one group per row."""
     positions = np.arange(len(rows))
     height = 0.8 / len(METHODS)
     for number, method in enumerate(METHODS):
@@ -124,7 +124,7 @@ def _draw_distribution(axes: Axes, evaluation: Evaluation) -> None:
 
 
 def _draw_coverage(axes: Axes, evaluation: Evaluation) -> None:
-    """What intervals hold against what they should, of all samples and of each action."""
+    """Plot observed against nominal coverage, over all samples and for each action."""
     nominal = np.linspace(0.02, 0.98, 25)
     axes.plot([0, 100], [0, 100], color="#606060", lw=1, ls="--", label="as it should be")
     actions = evaluation.samples.action

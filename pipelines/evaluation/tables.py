@@ -1,4 +1,4 @@
-"""Error tables for the screen and pictures of results for a colleague."""
+"""Tables of errors and of interval coverage for the screen."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def error_table(evaluation: Evaluation) -> Table:
 
 
 def interval_table(evaluation: Evaluation) -> Table:
-    """How often GBCD's errors are within its intervals, by subject, action, camera and joint."""
+    """Coverage of GBCD's intervals, per cent, by subject, action, camera and joint."""
     table = Table(title=f"GBCD: coordinates within their intervals, %, {len(evaluation.samples)} samples")
     table.add_column("", no_wrap=True)
     for level in LEVELS:

@@ -1,1 +1,1 @@
-"""From frames to what the model takes: silhouettes, edge points, and several views of one instant."""
+"""From frames to the model's inputs: silhouettes, edge points, histograms, and several views of one instant."""

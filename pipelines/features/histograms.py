@@ -13,7 +13,7 @@ from pose import HistoSC
 
 
 def new_histosc(config: Config) -> HistoSC:
-    """The descriptor of the settings, without words yet."""
+    """The descriptor of the settings, before its codebook is learnt."""
     settings = config.descriptor
     return HistoSC(
         settings.n_points,

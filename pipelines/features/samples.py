@@ -1,4 +1,4 @@
-"""Training or test samples, one an image, and how they are chosen and put together."""
+"""Training or test samples, one per image: choosing and joining them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from pose.types import BoolArray, Float32Array, FloatArray, IntArray, ShapeLike
 
 FRAMES_PER_SECOND = 60
-"""Toolkit frames of HumanEva-I in a second."""
+"""Toolkit frames per second in HumanEva-I."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Training or test samples; one row an image of one camera.
+    """Training or test samples; a row is an image of one camera.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class Samples:
     trial, frame : ndarray of int, shape (n,)
         Trial and toolkit frame number.
     n_empty, n_missing : int
-        Frames left out because no person was found in them, or because their video does not reach so far.
+        Numbers of frames left out: without a person, and beyond the end of their video.
     tangents : ndarray of shape (n, n_points, 2), float32, optional
-        Directions of the edges at the points, where the descriptor needs them.
+        Direction of the edge at each point, if the descriptor needs it.
     """
 
     edges: Float32Array
@@ -47,18 +47,18 @@ class Samples:
         return len(self.poses)
 
     def thinned(self, most: int) -> Samples:
-        """At most so many of the samples: those left out are spread evenly over all, in their order here."""
+        """At most `most` of the samples, in order; those left out are spread evenly."""
         if most >= len(self):
             return self
         return self.take(np.arange(most) * len(self) // most)
 
     def take(self, rows: IntArray | BoolArray) -> Samples:
-        """Some of the samples, by their numbers or by a mask; the counts of frames left out stay."""
+        """The samples of some rows, by number or by mask; `n_empty` and `n_missing` stay."""
         return replace(self, **{column: getattr(self, column)[rows] for column in self.columns})
 
     @property
     def columns(self) -> list[str]:
-        """Names of the arrays with a row a sample."""
+        """Names of the arrays with one row per sample."""
         return [*_COLUMNS, *(["tangents"] if self.tangents is not None else [])]
 
     def images(self, rows: slice = slice(None)) -> list[ShapeLike]:
@@ -68,7 +68,7 @@ class Samples:
         return list(zip(self.edges[rows], self.tangents[rows], strict=True))
 
     def time_blocks(self, n_frames: int, by_camera: bool = False) -> IntArray:
-        """Labels (n,) of `n_frames` consecutive frames of one trial, of all cameras together or of each."""
+        """Label (n,) of each sample's time block: `n_frames` frames of a trial, of all cameras or of one."""
         camera = self.camera if by_camera else np.full(len(self), "")
         keys = list(zip(self.subject, self.action, self.trial, camera, self.frame // n_frames, strict=True))
         index = {key: label for label, key in enumerate(dict.fromkeys(keys))}
@@ -76,11 +76,11 @@ class Samples:
 
 
 _COLUMNS = ("edges", "poses", "subject", "action", "camera", "trial", "frame")
-"""Fields of `Samples` that are there always and have a row a sample."""
+"""Fields of `Samples` with one row per sample, without the optional `tangents`."""
 
 
 def join_samples(parts: list[Samples]) -> Samples:
-    """The samples of several videos, one behind the other, and the sums of the frames left out."""
+    """The samples of several videos, one after the other; the counts of frames left out are summed."""
     joined = {column: np.concatenate([getattr(part, column) for part in parts]) for column in parts[0].columns}
     return Samples(
         **joined, n_empty=sum(part.n_empty for part in parts), n_missing=sum(part.n_missing for part in parts)

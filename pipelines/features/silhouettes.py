@@ -25,10 +25,10 @@ from pose.video.frame import VideoFrame
 from pose.video.mask_reader import read_masks
 from pose.video.reader import read_frames
 
-#: Share of the picture above which a silhouette is no person: a wrong background gives such.
+#: Share of the picture above which a silhouette is no person; a wrong background gives such silhouettes.
 _LARGEST_SHARE = 0.3
-#: Share of the picture below which a ready-made silhouette is a speck and nobody: 154 pixels of 640 x 480, about
-#: what our background model leaves out. (Beside a person `edge_points` has specks by their share of the person.)
+#: Share of the picture below which a ready-made silhouette is a speck, not a person: 154 pixels of 640 x 480, about
+#: what our background model leaves out. (`edge_points` removes specks beside a person, by their share of the person.)
 _SMALLEST_SHARE = 5e-4
 
 
@@ -38,7 +38,7 @@ def is_too_large(coverage: float) -> bool:
 
 
 def warn_of_coverage(video: Path, n_large: int, n_seen: int) -> None:
-    """Warn where any silhouette was too large."""
+    """Warn if `n_large` of the `n_seen` silhouettes of a video were too large."""
     if n_large:
         warnings.warn(
             f"{video}: the silhouette covers more than {_LARGEST_SHARE:.0%} of the picture in {n_large} of "
@@ -50,12 +50,12 @@ def warn_of_coverage(video: Path, n_large: int, n_seen: int) -> None:
 def fit_background(recordings: Sequence[Path], config: Config, cache: Path | None = None) -> BackgroundModel:
     """Learn the empty scene from its recordings or pictures, by the model that the settings name.
 
-    The toolkit's model is taken from the file `cache` where it was made of the same recordings, else left there.
+    The toolkit's model is read from the file `cache` if it was made of the same recordings, else written there.
 
     Raises
     ------
     DataError
-        If one cannot be read, or they differ in size.
+        If a recording cannot be read, or the recordings differ in size.
     """
     frames = [(frame.image for frame in read_frames(path)) for path in recordings]
     if config.silhouette.model == "toolkit" and cache is not None:
@@ -68,12 +68,12 @@ def _empty_scene(recordings: Sequence[Path]) -> str:
 
 
 def fit_frames(recordings: Sequence[Iterable[Image]], config: Config, what: str) -> BackgroundModel:
-    """Learn the empty scene from the pictures of its recordings; `what` they are, for messages.
+    """Learn the empty scene from the pictures of its recordings; messages call them `what`.
 
     Raises
     ------
     DataError
-        If they differ in size, or there is none.
+        If the pictures differ in size, or there is none.
     """
     settings = config.silhouette
     try:
@@ -110,7 +110,7 @@ def _cached_toolkit_background(
 
 
 def silhouette(frame: VideoFrame, background: BackgroundModel | None, video: Path) -> Mask:
-    """The person in a frame, (height, width), 0 or 255; without a background the frame is `read_masks`' already.
+    """The person in a frame, (height, width), 0 or 255. Without a background the frame must come from `read_masks`.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def silhouette(frame: VideoFrame, background: BackgroundModel | None, video: Pat
 
 
 def _is_speck(mask: Mask) -> bool:
-    """Whether no 8-connected component is as large as a person."""
+    """Whether no 8-connected component is large enough for a person."""
     least = _SMALLEST_SHARE * mask.size
     if np.count_nonzero(mask) < least:
         return True
@@ -143,7 +143,7 @@ class TreeSilhouettes:
         self._backgrounds: dict[str, BackgroundModel] = {}
 
     def prepare(self, cameras: list[str]) -> None:
-        """Make the background models of the cameras; they serve every subject, as the cameras did not move.
+        """Make one background model for each camera; it serves all subjects, as the cameras did not move.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class TreeSilhouettes:
             self._backgrounds[camera] = fit_background(recordings, self._config, cache)
 
     def read(self, sequence: Trial, camera: str, numbers: IntArray) -> Iterator[tuple[int, Mask]]:
-        """Toolkit frames and their silhouettes; frames beyond the end of the video do not come."""
+        """Toolkit frame numbers and their silhouettes, without frames beyond the end of the video."""
         if self._folder is None:
             background = self._backgrounds[camera]
             for number, frame in sequence.read(camera, numbers):
@@ -174,7 +174,7 @@ class TreeSilhouettes:
             yield number, silhouette(frame, None, source)
 
     def fingerprint(self, sequence: Trial, camera: str) -> str:
-        """Changes whenever the silhouettes may."""
+        """SHA-256 digests of the files that a video's silhouettes are made of."""
         if self._folder is not None:
             return digest(self._masks_of(sequence, camera))
         return "".join(digest(path) for path in (*self._tree.background_videos(camera), sequence.videos[camera]))

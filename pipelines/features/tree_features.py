@@ -20,7 +20,7 @@ from pose.humaneva import HumanEva, LabelledFrames
 from pose.humaneva.splits import OFFICIAL, divided, partition_names
 
 N_WORKERS = 2
-"""Threads that take videos in turn; decoding, numba and OpenCV all release the interpreter lock."""
+"""Number of threads that take videos in turn. Decoding, numba and OpenCV all release the interpreter lock."""
 
 
 def extract(
@@ -45,9 +45,9 @@ def extract(
     config : Config
     reporter : Reporter
     stride : int
-        Take every k-th labelled frame of a recording.
+        Take every `stride`-th labelled frame of a recording.
     most : int, optional
-        Images; if there are more, single ones are left out evenly (`Samples.thinned`).
+        Largest number of images; further ones are left out evenly (`Samples.thinned`).
     masks : Path, optional
         Folder of ready-made masks, ``S1/Walking_1_(C1)/`` or ``.avi``, frame by frame as the videos.
     work : Path, optional
@@ -111,7 +111,7 @@ def _counts(recordings: list[Recording], what: str) -> str:
 
 
 def _recordings(tree: HumanEva, partition: str, config: Config, stride: int) -> list[Recording]:
-    """One a video; a trial that cannot be used is left out with its reason, an error if none is left."""
+    """The recordings, one per video. Warn of each trial that cannot be used; raise if no recording remains."""
     faults = []
     found = []
     for known in tree.trials_with_video():

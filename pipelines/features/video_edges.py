@@ -19,7 +19,7 @@ from pose.humaneva import LabelledFrames, Trial
 from pose.types import Float32Array, IntArray
 
 _CACHE_VERSION = 2
-"""Part of the key of kept edge points. Raise it when the silhouettes or edges of the same input change."""
+"""Version number in the key of kept edge points. Raise it when the code finds other edges in the same input."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Recording:
 
 @dataclass(frozen=True, eq=False)
 class VideoEdges:
-    """Frame numbers and edge points of a video's frames that show a person, and how many of its frames exist."""
+    """Numbers and edge points of a video's labelled frames that show a person; `n_decoded` were looked at."""
 
     numbers: IntArray
     points: Float32Array
@@ -77,7 +77,7 @@ def edges_of(recording: Recording, source: TreeSilhouettes, config: Config, work
 
 
 def _load_edges(path: Path, with_tangents: bool) -> VideoEdges | None:
-    """What an earlier run kept; None where it kept nothing that can be read."""
+    """The edge points that an earlier run kept; None if there are none, or they cannot be read."""
     try:
         with path.open("rb") as file, np.load(file) as cached:
             tangents = cached["tangents"] if with_tangents else None

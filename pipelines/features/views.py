@@ -13,16 +13,16 @@ from pose.errors import DataError
 
 
 def arrange_views(samples: Samples, histograms: Histograms, settings: DataConfig) -> tuple[Samples, Histograms]:
-    """Samples and histograms as the setting ``views`` has them.
+    """Arrange samples and histograms as the setting ``views`` asks.
 
     Parameters
     ----------
     samples : Samples
-        Of single cameras.
+        Samples of single cameras.
     histograms : ndarray of shape (n, words)
     settings : DataConfig
-        ``views = "concatenated"`` joins those of its cameras, in its order; an instant that one of them lacks is left
-        out. The edge points and, where poses are in camera axes, the poses are the first camera's.
+        ``views = "concatenated"`` joins the histograms of ``cameras``, in that order. An instant that a camera lacks is
+        left out. Edge points, and poses in camera axes, are the first camera's.
 
     Returns
     -------

@@ -15,27 +15,28 @@ from pose.body.skeleton import Skeleton
 
 @dataclass(frozen=True, eq=False)
 class ModelContents:
-    """HistoSC, the exact Gaussian process, and what it is compared with.
+    """HistoSC, the exact Gaussian process, and the predictors that the process is compared with.
 
     Parameters
     ----------
     config : Config
         The settings of the training.
     histosc : HistoSC
-        With its codebook.
+        The descriptor, with its codebook.
     gp : GBCDRegressor
-        Histograms to 45 numbers.
+        The exact process, from histograms to 45 outputs.
     mpgp : MatchingPursuitGP
         The sparse rival, with the kernel, noise and scaling of `gp`.
     mean_pose : ndarray of shape (15, 3)
-        Of the training set, mm: the error of knowing nothing.
+        Mean pose of the training set, mm: the baseline that ignores the image.
     skeleton : Skeleton
     summary : dict
         Counts, hyperparameters and seconds of the training, for people.
     calibration : Calibration, optional
-        Of the standard deviations; None in models of older software, or trained on too few instants to hold any out.
+        Calibration of the standard deviations. None in models of older software, or where there were too few instants
+        to hold any out.
     digest : str
-        SHA-256 of the file it was read from; empty for one that was just trained.
+        SHA-256 of the model's file; empty for a model that was just trained.
     """
 
     config: Config

@@ -1,4 +1,4 @@
-"""The picture of `pose describe`: one silhouette in the words of a model, or in words of its own."""
+"""The picture of `pose describe`: one silhouette's descriptor, with the vocabulary of a model or one of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Description:
     Parameters
     ----------
     n_points, n_words, n_used : int
-        Edge points, words of the vocabulary, and how many of them occur.
+        Numbers of edge points, of words in the vocabulary, and of words that occur.
     """
 
     n_points: int
@@ -73,7 +73,7 @@ def draw_description(
     model : Path, optional
         Take the vocabulary of this model. Without one, `n_words` words are learnt from the silhouette itself.
     n_words : int
-        At least 1.
+        Number of words to learn, at least 1.
     at : tuple of float, optional
         x and y, pixels, of the edge point whose shape context is shown.
 
@@ -100,6 +100,6 @@ def _vocabulary(foreground: BoolArray, model: Path | None, n_words: int) -> Hist
     if model is not None:
         return PoseModel.load(model).histosc
     with warnings.catch_warnings():
-        # A square has fewer kinds of points than words were asked for: what is printed says so.
+        # A shape as simple as a square has fewer distinct points than `n_words`; the command prints how many.
         warnings.filterwarnings("ignore", message="n_words=", category=UserWarning)
         return HistoSC(n_words=n_words).fit([foreground])

@@ -1,4 +1,4 @@
-"""What turns the process's variance into standard deviations of a pose."""
+"""From the process's variance to standard deviations of a pose."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pose.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What turns the process's variance into standard deviations of a pose.
+    """Factors and threshold that turn the process's variance into error bars of a pose.
 
     Parameters
     ----------
     factors : ndarray of shape (q,)
-        Standard deviation of each output, mm, where variance and noise make 1; 0 for an output that is always right.
+        Standard deviation of each output, mm, at variance + noise = 1; 0 for an output that is always right.
     noise : float
-        sigma^2 of the process.
+        Noise variance sigma^2 of the process.
     unlike_above : float
-        The variance (of the latent function, between 0 and 1) above which an input is unlike the training set.
+        Variance of the latent function, 0 to 1, above which an input is unlike the training set.
     """
 
     factors: FloatArray
@@ -29,14 +29,14 @@ class Calibration:
     unlike_above: float
 
     def std(self, variance: FloatArray) -> FloatArray:
-        """Standard deviations (n, q), mm, of poses as they are observed, given the variances (n,)."""
+        """Standard deviations (n, q), mm, of observed poses (noise included), from the latent variances (n,)."""
         return np.sqrt(variance + self.noise)[:, None] * self.factors
 
     def unlike_training(self, variance: FloatArray) -> BoolArray:
-        """Whether each input is farther from the training set than nearly all that was held out, (n,)."""
+        """Whether each input's variance is above that of nearly all held-out images, (n,)."""
         return variance > self.unlike_above
 
 
 def half_width(level: float) -> float:
-    """Half the width of the Gaussian interval that holds `level`, in standard deviations."""
+    """Half-width, in standard deviations, of the central Gaussian interval of probability `level`."""
     return float(norm.ppf((1 + level) / 2))

@@ -9,7 +9,7 @@ from pipelines.settings import Config
 
 
 def model_facts(model: PoseModel) -> dict[str, str]:
-    """Facts about a model by name."""
+    """Facts about a model: name to text."""
     summary, settings, skeleton = model.summary, model.config, model.skeleton
     return {
         "software": summary["software"],

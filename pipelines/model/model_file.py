@@ -1,11 +1,11 @@
-"""The model file: one HDF5 file with a version and no pickle, complete or not there.
+"""The model file: one HDF5 file with a format version and no pickle, written whole or not at all.
 
 Format history
 --------------
 1 : attributes ``format``, ``version``, ``software``, ``config`` and ``summary`` (JSON); groups ``histosc`` (centers),
-    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``. Added later, and
-    missing where nothing could be held out: group ``calibration`` (factors; unlike_above as attribute), of which
-    older software takes no notice.
+    ``gp`` and ``mpgp`` (arrays, scalars as attributes), ``skeleton`` (names, parents); ``mean_pose``. Added later:
+    group ``calibration`` (factors; unlike_above as attribute). It is missing where nothing could be held out; older
+    software ignores it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pose.files import atomic_path
 
 FORMAT = "pose-model"
 VERSION = 1
-#: Largest absolute value that a number of a model file may have. Poses of larger ones would be noise or overflow.
+#: Largest absolute value of a number in a model file. Poses computed from larger ones would be noise or overflow.
 _LARGEST = 1e15
 #: Entries of a model's summary and their types; `pose info` shows them.
 SUMMARY: dict[str, type | tuple[type, ...]] = {
@@ -49,7 +49,7 @@ SUMMARY: dict[str, type | tuple[type, ...]] = {
     "n_regressors": int,
     "seconds": dict,
 }
-#: What held before a setting existed, for files that say nothing about it.
+#: Values of settings for model files older than the setting, by section.
 BEFORE_THE_SETTING: dict[str, dict[str, Any]] = {
     "descriptor": {"assignment": "hard", "hellinger": False, "rotation": "absolute"}
 }
@@ -146,7 +146,7 @@ def _read(file: Any) -> ModelContents:
         "y_scale": (n_outputs,),
     }.items():
         _expect(f"mpgp/{name}", mpgp[name], shape)
-    # Added to MatchingPursuitGP later, and amplitudes to both: older files have none.
+    # Older files have neither an input scaling of `mpgp` nor amplitudes.
     for name in {"x_offset", "x_scale"} & set(mpgp):
         _expect(f"mpgp/{name}", mpgp[name], (n_words,))
     for name, state in (("gp", gp), ("mpgp", mpgp)):
@@ -178,7 +178,7 @@ def _read(file: Any) -> ModelContents:
 
 
 def _on_scaled_inputs(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
-    """Return the state of the rival as the file has it: its scaling comes after that of `gp`."""
+    """The state of the matching-pursuit process for the file, where its input scaling follows that of `gp`."""
     return mpgp | {
         "x_offset": (mpgp["x_offset"] - gp.x_offset_) / gp.x_scale_,
         "x_scale": mpgp["x_scale"] / gp.x_scale_,
@@ -186,7 +186,7 @@ def _on_scaled_inputs(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]
 
 
 def _on_histograms(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
-    """Return the state of the rival with both scalings in one; older files have none of its own."""
+    """The state of the matching-pursuit process with both input scalings in one; older files have only that of `gp`."""
     return mpgp | {
         "x_offset": gp.x_offset_ + mpgp.get("x_offset", 0.0) * gp.x_scale_,
         "x_scale": gp.x_scale_ * mpgp.get("x_scale", 1.0),
@@ -194,7 +194,7 @@ def _on_histograms(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
 
 
 def _config(content: Any) -> Config:
-    """The settings of a file, with what held before there was a setting."""
+    """The settings of a file; where it is older than a setting, the value of `BEFORE_THE_SETTING`."""
     for section, values in BEFORE_THE_SETTING.items():
         content[section] = values | content[section]
     return Config.model_validate(content)
@@ -210,7 +210,7 @@ def _read_calibration(group: Any, n_outputs: int, noise: float) -> Calibration:
 
 
 def _expect_tree(skeleton: Skeleton) -> None:
-    """One root, and every other joint's parent before it."""
+    """Check that there is one root, and that every other joint stands after its parent."""
     names, parents = skeleton.names, skeleton.parents
     if len(set(names)) != len(names) or len(parents) != len(names) or parents.count(-1) != 1:
         raise ValueError("the skeleton is no tree of distinct joints")

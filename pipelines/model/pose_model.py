@@ -1,4 +1,4 @@
-"""A trained model: silhouettes' edge points in, poses out."""
+"""A trained model: histograms or videos in, poses out."""
 
 from __future__ import annotations
 
@@ -65,7 +65,12 @@ class PoseModel(ModelContents):
         return self.config.data.target_frame
 
     def predict(self, histograms: Histograms) -> Poses:
-        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms (n, words); of all views side by side, if need be.
+        """Poses (n, 15, 3), mm, root-relative, of HistoSC histograms.
+
+        Parameters
+        ----------
+        histograms : ndarray of shape (n, words)
+            Of shape (n, cameras * words) if the model was trained on concatenated views.
 
         Raises
         ------
@@ -84,7 +89,7 @@ class PoseModel(ModelContents):
         return MeanPredictor(self.gp)
 
     def predict_mean(self, histograms: Histograms) -> Poses:
-        """What `predict` gives, quickly for a few histograms at a time and any number of times, on one thread."""
+        """The poses of `predict`, on one thread: quick for many calls with few histograms each."""
         return self._as_poses(self._mean_predictor.predict(histograms))
 
     def predict_video(
@@ -99,22 +104,23 @@ class PoseModel(ModelContents):
         stride: int = 1,
         std: bool | None = None,
     ) -> Iterator[FramePose]:
-        """Poses over the frames of a video, as they come.
+        """Poses of a video's frames, each as soon as it is computed.
 
         Parameters
         ----------
         video : path-like
             A video, or a folder of numbered pictures.
         background : path-like or sequence of these
-            The empty scene by the same camera: recordings or pictures; or ``"running"``, to learn it along.
+            Recordings or pictures of the empty scene by the same camera, or ``"running"``, to learn it while the video
+            plays.
         background_seconds : float, optional
-            Take so much of the video's own beginning for the empty scene.
+            Seconds at the beginning of the video that show the empty scene.
         masks : bool
-            The video is one of silhouettes.
+            The video shows silhouettes already.
         start, stop, stride : int
             Every `stride`-th frame from `start` up to `stop`, which is left out.
         std : bool, optional
-            Standard deviations too, which take more than half of the time; by default if the model has them.
+            Also give standard deviations, which take more than half of the time; by default if the model has them.
 
         Yields
         ------
@@ -124,7 +130,7 @@ class PoseModel(ModelContents):
         Raises
         ------
         UsageError
-            If the empty scene is not named in exactly one way, or the range is none.
+            If the empty scene is not named in exactly one way, or the range of frames is invalid.
         DataError
             If a file cannot be read or a frame does not fit the background.
 
@@ -141,7 +147,7 @@ class PoseModel(ModelContents):
             yield from batch
 
     def predict_with_std(self, histograms: Histograms) -> PosePrediction:
-        """Poses, their standard deviations, and whether they can be known at all, of HistoSC histograms (n, words).
+        """Poses of HistoSC histograms (n, words), and how far they can be trusted.
 
         Raises
         ------
@@ -168,7 +174,7 @@ class PoseModel(ModelContents):
         return self._as_poses(calibration.std(variance)), calibration.unlike_training(variance)
 
     def predict_mpgp(self, histograms: Histograms) -> Poses:
-        """The sparse rival's poses (n, 15, 3)."""
+        """Poses (n, 15, 3), mm, root-relative, by the matching-pursuit process."""
         return self._as_poses(np.asarray(self.mpgp.predict(histograms)))
 
     def _as_poses(self, outputs: FloatArray) -> Poses:

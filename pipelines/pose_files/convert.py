@@ -1,7 +1,6 @@
-"""Poses that other tools made of HumanEva-I, as files of this program, and its poses as the toolkit's result files.
+"""Conversion of HumanEva-I poses: from other tools' files to ours, and from ours to the toolkit's result files.
 
-Poses become root-relative and have the 15 joints of `HUMANEVA_15`, as everywhere here. A frame that lacks a joint has
-no pose.
+Poses become root-relative, with the 15 joints of `HUMANEVA_15`. A frame that lacks a joint has no pose.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from pose.types import FloatArray, IntArray
 
 XML = ".xml"
 TARGETS = (*dict.fromkeys(suffix[1:] for suffix in FORMATS if suffix != ".hdf5"), XML[1:])
-"""Formats that can be made, as `--to` names them."""
+"""Formats that can be written, as `--to` names them."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ class ConvertRequest:
     out : Path
         A file, or a folder where the source holds several sequences.
     to : str, optional
-        One of `TARGETS`; told from `out` where that is a file.
+        One of `TARGETS`; by default, the format that the ending of `out` names.
     sequence : str, optional
-        What a result file says its poses are of: ``"S1 Walking 1 Validate"``.
+        Subject, action, trial and partition, for a result file: ``"S1 Walking 1 Validate"``.
     first_frame : int, optional
         Toolkit frame of the first pose of a result file; by default frames keep their numbers.
     allow_pickle : bool
@@ -69,7 +68,7 @@ def convert(request: ConvertRequest) -> list[tuple[Path, int]]:
     Returns
     -------
     list of (Path, int)
-        The files that were written, and how many frames of each have a pose.
+        The files written, and how many frames of each have a pose.
 
     Raises
     ------
@@ -117,7 +116,7 @@ def _target_suffix(request: ConvertRequest) -> str:
 
 
 def _targets(request: ConvertRequest, suffix: str, names: Sequence[str]) -> list[Path]:
-    """A file for each sequence; none of them may be there, or be the source."""
+    """A file for each sequence. Refuse the source itself, and, unless overwriting, files that exist."""
     out = request.out
     if out.suffix.lower() == suffix and not out.is_dir():
         if len(names) > 1:
@@ -144,7 +143,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _foreign(source: Path, allow_pickle: bool) -> dict[str, PoseSeries]:
-    """Everything in a source of another tool, by a name for its file."""
+    """All sequences in a source of another tool, keyed by the names of their files to be."""
     suffix = source.suffix.lower()
     if source.is_dir():
         return dict(map(_of_trial, read_converted_tree(source)))
@@ -166,7 +165,7 @@ def _foreign(source: Path, allow_pickle: bool) -> dict[str, PoseSeries]:
 
 
 def _is_humaneva_npz(path: Path) -> bool:
-    """Whether an archive holds positions in the manner of VideoPose3D; poses of ours do not."""
+    """Whether an archive holds positions in VideoPose3D's layout, unlike our own ``.npz`` files."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -176,7 +175,7 @@ def _is_humaneva_npz(path: Path) -> bool:
 def _of_trial(trial: ConvertedTrial) -> tuple[str, PoseSeries]:
     ranges = official_partitions().get((trial.subject, f"{trial.action} {trial.trial}"), {})
     first, last = ranges.get(trial.partition, (0, -1))
-    # Made by another table, which the file does not hold: its frames are counted from 0.
+    # Another length: the trial was divided by another table. The file does not hold it, so frames count from 0.
     start = first if last - first + 1 == len(trial.joints) else 0
     name = f"{trial.partition}_{trial.subject}_{trial.action}_{trial.trial}"
     frames = start + np.arange(len(trial.joints))
@@ -196,7 +195,7 @@ def _of_result(result: SequenceResult) -> PoseSeries:
 
 
 def _series(frames: IntArray, joints: FloatArray, provenance: dict[str, str]) -> PoseSeries:
-    """Poses in the world's axes; a frame without all of its joints has none."""
+    """Poses in the world's axes; a frame that lacks a joint has no pose."""
     whole = np.isfinite(joints).all(axis=(1, 2))
     relative = root_relative(joints)
     relative[~whole] = np.nan

@@ -33,7 +33,7 @@ def export_files(
     inputs : sequence of Path
     reporter : Reporter
     to : str, optional
-        Name of a format; told from `out` where that is a file.
+        Name of a format; by default, the format that the ending of `out` names.
     out : Path, optional
         Folder, made if missing, or a file; by default each result stands beside its input.
     axes, rate
@@ -44,7 +44,7 @@ def export_files(
     Returns
     -------
     list of str
-        What went wrong, one line a file; the reporter was told each at once.
+        One message per file that failed; the reporter got each as it occurred.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def export_files(
             n_frames = write_series(target, series, axes=axes, rate=rate)
         except DataError as error:
             text = str(error)
-            # What cannot be written is named by its target alone.
+            # An error in writing names the target alone, so the source is put before it.
             faults.append(text if str(source) in text else f"{source}: {text}")
             reporter.fault(faults[-1])
             continue
@@ -73,7 +73,7 @@ def export_files(
 
 
 def _jobs(inputs: Sequence[Path], to: str | None, out: Path | None) -> dict[Path, Path]:
-    """Target by source."""
+    """The target of each source."""
     if to is not None and to.lower().lstrip(".") not in FORMAT_NAMES:
         raise UsageError(f"--to {to}: there are {', '.join(FORMAT_NAMES)}")
     suffix = None if to is None else f".{to.lower().lstrip('.')}"
@@ -92,7 +92,7 @@ def _jobs(inputs: Sequence[Path], to: str | None, out: Path | None) -> dict[Path
 
 
 def _check(jobs: dict[Path, Path], axes: str | None, rate: float | None, overwrite: bool) -> None:
-    """All that can be wrong with a request, at once."""
+    """Raise one error that names all faults of a request."""
     faults = []
     if axes is not None and axes not in AXES:
         faults.append(f"--axes {axes}: there are {', '.join(AXES)}")

@@ -1,4 +1,4 @@
-"""Poses of one person by several synchronised cameras, made one."""
+"""Fusion of one person's poses from several synchronised cameras."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pose.series.smoothing import smooth
 
 @dataclass(frozen=True)
 class FuseRequest:
-    """What is to be fused, and what of it.
+    """What to fuse, how, and where the result goes.
 
     Parameters
     ----------
     inputs, calibrations : sequence of Path
-        Poses and the camera of each, in one order.
+        Files of poses, and the camera of each, in the same order.
     out : Path
         The file of the fused poses.
     delays : sequence of float, optional
@@ -36,7 +36,7 @@ class FuseRequest:
     smoothed : bool
         Smooth the fused poses over time.
     bone_lengths : Path, optional
-        The person's own, which every pose then gets.
+        File of the person's bone lengths, which every pose then gets.
     overwrite : bool
         Replace `out` if it is there.
     """
@@ -78,7 +78,7 @@ def fuse_files(
     Parameters
     ----------
     inputs, calibrations : sequence of Path
-        Of each camera.
+        Files of poses, and the camera of each, in the same order.
     delays : sequence of float, optional
         Seconds, see `pose.series.fusion.View`.
 
@@ -98,7 +98,7 @@ def fuse_files(
 
 
 def _with_lengths_of(series: PoseSeries, path: Path) -> PoseSeries:
-    """The series with the bones of a file, which its provenance then names."""
+    """The series with the bone lengths of a file, which are added to its provenance."""
     lengths = read_bone_lengths(path, series.skeleton)
     said = dict(zip(bone_names(series.skeleton), lengths.tolist(), strict=True))
     series = with_bone_lengths(series, lengths)

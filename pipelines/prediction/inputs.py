@@ -1,4 +1,4 @@
-"""What is to be predicted: files, folders and patterns become videos and image sequences."""
+"""Inputs of a prediction: files, folders and patterns become videos and folders of pictures."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from pose.video.stills import STILL_SUFFIXES, holds_stills
 from pose.video.video_file import is_video
 
 OVERLAY_ENDING = "_overlay.mp4"
-"""What the names of overlay videos end in."""
+"""Ending of the names of overlay videos."""
 
 
 def expand(arguments: Sequence[str | Path]) -> list[Path]:
-    """Videos, and folders of numbered pictures, that the arguments stand for, in their order and each once.
+    """The videos and folders of numbered pictures that the arguments stand for, in order and each once.
 
-    A file or folder that is there is taken by its name, whatever characters that has; what is not there is read as a
-    pattern (``*``, ``?``, ``[...]``, ``**``). A folder of numbered pictures is one sequence; another folder gives the
-    videos in it, told by content, and its folders of numbered pictures. Overlays made by this program
-    are passed over.
+    An argument that exists is taken by its name, whatever characters that has. Otherwise it is read as a pattern
+    (``*``, ``?``, ``[...]``, ``**``). A folder of numbered pictures is one sequence. Any other folder gives the videos
+    in it, recognised by content, and its folders of numbered pictures; overlays made by this program are left out.
 
     Raises
     ------
     UsageError
-        If something is not there, or a folder cannot be understood; all of it in one message.
+        If something does not exist, or a folder cannot be understood; one message names all.
     """
     found: dict[Path, Path] = {}
     faults = []

@@ -1,4 +1,4 @@
-"""Many videos, one after the other: the finished are left alone, the begun go on, a bad one stops no other."""
+"""Many videos, one after the other: finished ones are kept, begun ones go on, and one that fails stops no other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.errors import UsageError
 from pipelines.features.silhouettes import is_too_large, warn_of_coverage
 from pipelines.prediction.journal import Journal
 from pipelines.prediction.outcomes import VideoOutcome
-from pipelines.prediction.overlay import write_overlay
+from pipelines.prediction.overlay_video import write_overlay
 from pipelines.prediction.request import PredictionRequest
 from pipelines.prediction.results import Outputs, kept_results, provenance_of, write_results
 from pipelines.progress import Reporter
@@ -40,13 +40,13 @@ def predict_videos(videos: Sequence[Path], request: PredictionRequest, reporter:
     Returns
     -------
     list of VideoOutcome
-        One a video; the reporter was told each fault at once.
+        One per video; the reporter got each fault as it occurred.
 
     Raises
     ------
     UsageError
-        If results would overwrite each other, files of another origin, or what they are made from, or the model cannot
-        give the standard deviations that are asked for.
+        If results would overwrite each other, files of another origin, or their own sources, or if the model cannot
+        give the standard deviations asked for.
     DataError
         If the empty scene cannot be learnt.
     """
@@ -84,11 +84,11 @@ def _check_sources(jobs: dict[Path, Outputs], sources: Sequence[Path]) -> None:
 
 
 def _check_outputs(jobs: dict[Path, Outputs], request: PredictionRequest) -> None:
-    """Refuse to replace what is not a finished result of this very run."""
+    """Refuse to replace any file but the results of this very run."""
     foreign = []
     for video, outputs in jobs.items():
         there = [path for path in outputs.paths() if path.exists()]
-        # Without its CSV the HDF5 of this run may be replaced: a run was stopped between the two.
+        # An HDF5 of this run without its CSV may be replaced: the run was stopped between the two files.
         if there and not _is_own(video, outputs, request):
             foreign += [str(path) for path in there]
     if foreign:
@@ -139,13 +139,13 @@ def _predict(
     if kept is not None and (outputs.overlay.exists() or not request.overlay):
         return "kept", kept
     with Journal(outputs.journal, run, len(request.model.skeleton), with_std=request.with_std) as journal:
-        # Looked up once more under the lock: another run may have finished the same output meanwhile.
+        # Looked up again under the lock: meanwhile another process may have finished the same output.
         series = kept = None if request.overwrite else kept_results(outputs, run)
         if series is None:
             _fill(journal, video, request, reporter)
             write_results(outputs, _series(journal, video, request, provenance))
-            outputs.overlay.unlink(missing_ok=True)  # of older results
-            series = read_hdf5(outputs.hdf5)  # not the journal's pages, which go now
+            outputs.overlay.unlink(missing_ok=True)  # drawn from older results
+            series = read_hdf5(outputs.hdf5)  # the old series is mapped from the journal, which is removed next
         journal.discard()
         if request.overlay and not outputs.overlay.exists():
             write_overlay(outputs.overlay, video, series, request, reporter)
@@ -164,7 +164,7 @@ def _fill(journal: Journal, video: Path, request: PredictionRequest, reporter: R
             try:
                 batch = next(batches, None)
             except DataError:
-                journal.discard()  # the same would come of it again
+                journal.discard()  # going on from it would fail in the same way
                 raise
             if batch is None:
                 break
@@ -177,7 +177,7 @@ def _fill(journal: Journal, video: Path, request: PredictionRequest, reporter: R
 
 
 def _series(journal: Journal, video: Path, request: PredictionRequest, provenance: dict[str, str]) -> PoseSeries:
-    """All results, mapped from the journal, smoothed and with the person's bones on request."""
+    """All results, mapped from the journal; on request smoothed, and with the person's bone lengths."""
     records, model = journal.records(), request.model
     series = PoseSeries(
         records["frame"],

@@ -1,9 +1,10 @@
-"""The journal of a prediction: results on their way, kept batch by batch, so that a stopped run goes on.
+"""The journal of a prediction: results are kept batch by batch, so that a stopped run can go on.
 
-It lies beside the results under a hidden name, locked by the run that writes it, and goes when the results are there.
+It lies beside the results under a hidden name. The run that writes it holds a lock on it, and removes it when the
+results are complete.
 
-Layout: a header of 512 bytes, JSON padded with blanks, says whose results they are; then comes one record a frame, each
-with a check sum, since a run may end in the middle of one.
+Layout: a header of 512 bytes, JSON padded with blanks, identifies the run. One record a frame follows, with a check
+sum, since a run may end in the middle of a record.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ from pose.errors import DataError
 from pose.files import is_still, take_lock
 
 _HEADER = 512
-"""Bytes of the header."""
+"""Size of the header, bytes."""
 _FORMAT = "pose-journal 1"
 """Name and version of the layout, in the header."""
 
 
 class Journal:
-    """Results of one video on their way to a file.
+    """The results of one video so far, in a file.
 
-    Use it as a context manager: it is locked meanwhile, and a journal without a whole batch does not stay.
+    Use it as a context manager: the file is locked inside, and removed at the end if it holds no whole batch.
 
     Parameters
     ----------
     path : Path
     run : str
-        What the results depend on, as a digest: a journal of another run is begun anew.
+        Digest of all that the results depend on; a journal of another run is begun anew.
     n_joints : int
     with_std : bool
-        Whether there are standard deviations.
+        Whether records hold standard deviations.
 
     Raises
     ------
     DataError
-        If it cannot be written, or another run has locked it.
+        If the file cannot be written, or another run has locked it.
     """
 
     def __init__(self, path: Path, run: str, n_joints: int, with_std: bool) -> None:
@@ -69,7 +70,7 @@ class Journal:
             self._n = self._whole_batches()
             if self._n == 0:
                 os.ftruncate(self._file, 0)
-                os.lseek(self._file, 0, os.SEEK_SET)  # not behind what was read of another run's
+                os.lseek(self._file, 0, os.SEEK_SET)  # reading another run's header has moved the position
                 self._write(self._header)
             else:
                 os.ftruncate(self._file, _HEADER + self._n * self._dtype.itemsize)
@@ -104,7 +105,7 @@ class Journal:
             os.close(file)
 
     def _whole_batches(self) -> int:
-        """Records of the same run that are whole, up to the end of a batch."""
+        """Number of undamaged records of the same run, in whole batches."""
         with os.fdopen(os.dup(self._file), "rb") as file:
             file.seek(0)
             if file.read(_HEADER) != self._header:
@@ -124,7 +125,7 @@ class Journal:
         Raises
         ------
         DataError
-            If they cannot be written; what was kept before stays.
+            If the batch cannot be written; earlier batches stay.
         """
         records = np.zeros(len(batch), self._dtype)
         for name in self._dtype.names or ():
@@ -147,8 +148,8 @@ class Journal:
         return DataError(f"{self.path}: cannot be written ({error.strerror or error}){kept}")
 
     def records(self) -> NDArray[Any]:
-        """All results, mapped from the file; fields as of `FramePose`."""
-        # A plain array on it: np.memmap itself makes another memmap of every row that is looked at.
+        """All results, mapped from the file; the fields are those of `FramePose`."""
+        # As a plain array: indexing an np.memmap makes another memmap for every row.
         return np.memmap(self.path, self._dtype, "r", _HEADER, (self._n,)).view(np.ndarray)
 
     def discard(self) -> None:
@@ -163,7 +164,7 @@ class Journal:
 
 
 def _check_sums(records: NDArray[Any]) -> NDArray[np.uint32]:
-    """CRC-32 of each record without its own check sum, which comes first."""
+    """CRC-32 of each record, without the check sum in its first four bytes."""
     size = records.dtype.itemsize
     content = memoryview(records.tobytes())
     sums = [zlib.crc32(content[at + 4 : at + size]) for at in range(0, len(content), size)]

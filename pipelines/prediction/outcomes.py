@@ -1,4 +1,4 @@
-"""What became of the videos of a prediction, as a table."""
+"""The outcome of a prediction for each video, as a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 @dataclass(frozen=True)
 class VideoOutcome:
-    """What became of one video.
+    """The outcome for one video.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ class VideoOutcome:
     state : str
         ``"done"``, ``"kept"`` (finished results of the same run were there) or ``"failed"``.
     n_frames, n_found : int
-        Frames, and those with a person.
+        Numbers of frames, and of frames with a person.
     flags : dict of str to int
-        Frames with each `Quality` flag that occurs.
+        Number of frames with each `Quality` flag that occurs.
     seconds : float
     fault : str
-        Why it failed.
+        Why the video failed.
     """
 
     video: Path
@@ -39,11 +39,11 @@ class VideoOutcome:
 
 
 _STATES = {"done": "", "kept": "was finished: left as it is"}
-"""Notes of the states that are no failure."""
+"""Notes in the table for videos that did not fail, by state."""
 
 
 def outcome_table(outcomes: Sequence[VideoOutcome]) -> Table:
-    """One line a video: frames, those with a person, flags, seconds, and what went wrong."""
+    """One row per video: frames, frames with a person, flags, seconds, and what went wrong."""
     table = Table(
         Column("video", overflow="fold"),
         Column("frames", justify="right"),

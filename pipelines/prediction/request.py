@@ -1,4 +1,4 @@
-"""What all videos of one prediction have in common."""
+"""The request of a prediction: what all its videos have in common."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class PredictionRequest:
     model_name : str
         Written into the results.
     frames : FrameRange
-        Which frames; all by default.
+        Frames to predict; all by default.
     camera : Camera, optional
-        Calibrated, for the overlay.
+        Calibration of the camera, for the overlay.
     with_std : bool
-        Standard deviations too, and whether silhouettes are unlike those of the training set.
+        Also give standard deviations, and whether silhouettes are unlike those of the training set.
     smoothed : bool
         Smooth the poses over time (`pose.series.smoothing.smooth`), which needs standard deviations.
     bone_lengths : ndarray of shape (b,), optional
-        The person's own, mm, in the order of the skeleton's bones: every pose gets them, after smoothing
+        The person's bone lengths, mm, in the order of the skeleton's bones. Every pose gets them after smoothing
         (`pose.series.bone_lengths.with_bone_lengths`).
     overlay : bool
-        Make a video with contour and skeleton too.
+        Also make a video with contour and skeleton.
     overwrite : bool
-        Replace results that are there, finished ones of the same run too.
+        Replace existing results, also finished ones of the same run.
     sources : sequence of Path
-        Files that the model and the camera are from: no result replaces them.
+        Files of the model and the camera, which no result may replace.
     """
 
     model: PoseModel
@@ -64,7 +64,7 @@ class PredictionRequest:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """All that the numbers depend on beside model and video, for the record of a run."""
+        """All that the results depend on beside model and video, for the record of a run."""
         settings = {**self.frames.settings(), **self.scene.settings(), "std": self.with_std, "smooth": self.smoothed}
         if self.bone_lengths is not None:
             names = bone_names(self.model.skeleton)
@@ -72,7 +72,7 @@ class PredictionRequest:
         return settings
 
     def check_deviations(self) -> None:
-        """Raise a `UsageError` for standard deviations that are needed and not there."""
+        """Raise a `UsageError` if standard deviations are needed and cannot be had."""
         if self.smoothed and not self.with_std:
             raise UsageError("smoothing weighs frames by their standard deviations: leave out --no-std")
         if self.with_std and self.model.calibration is None:

@@ -1,4 +1,4 @@
-"""The files of one video's results: their names, what they say about themselves, and whether they are there already."""
+"""The files of one video's results: their names, their provenance, and whether they exist already."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class Outputs:
 
     @classmethod
     def of(cls, video: Path, folder: Path) -> Outputs:
-        """Named after the video, in `folder`."""
+        """The files in `folder`, named after the video."""
         stem = video.absolute().name if video.is_dir() else video.stem
         names = (f"{stem}.csv", f"{stem}.h5", stem + OVERLAY_ENDING, f".{stem}.pose-journal")
         return cls(*(folder / name for name in names))
 
     def paths(self) -> tuple[Path, Path, Path]:
-        """What a person may see of them."""
+        """The files that are not hidden."""
         return self.csv, self.hdf5, self.overlay
 
 
 def provenance_of(video: Path, request: PredictionRequest) -> dict[str, str]:
-    """Where the results of a video come from, as they say it; ``run`` is a digest of all that they depend on.
+    """The provenance of a video's results; ``run`` is a digest of all that they depend on.
 
-    Names of files are no part of ``run``: a file that was moved is the same.
+    Names of files are not part of ``run``: a file may be moved.
     """
     provenance = {
         "software": f"gbcd-pose {version('gbcd-pose')}",
@@ -57,9 +57,9 @@ def provenance_of(video: Path, request: PredictionRequest) -> dict[str, str]:
 
 
 def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> PoseSeries | None:
-    """The finished results of the same run, if that is what is there, unchanged.
+    """The finished results of the same run, or None if they are missing, changed or of another run.
 
-    A run that was stopped between its two files leaves the HDF5 alone; it is its own too, but not finished.
+    A run that is stopped between its two files leaves HDF5 without CSV; `csv_may_lack` accepts such results too.
     """
     try:
         series = read_hdf5(outputs.hdf5)
@@ -71,12 +71,12 @@ def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> P
 
 
 def write_results(outputs: Outputs, series: PoseSeries) -> None:
-    """Write CSV, its metadata and HDF5; the CSV comes last into its place and HDF5 knows it: half of it is not all.
+    """Write CSV, its metadata and HDF5. The CSV comes last, and the HDF5 holds its digest, so a part shows as such.
 
     Raises
     ------
     DataError
-        If they cannot be written; then none is.
+        If a file cannot be written; none is written then.
     """
     with atomic_path(outputs.csv) as csv_part:
         write_csv(csv_part, series)

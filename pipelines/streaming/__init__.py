@@ -1,1 +1,1 @@
-"""Frames of a video to poses, as a stream: which frames, where silhouettes come from, stages that overlap."""
+"""From a video's frames to poses, as a stream: choice of frames, source of silhouettes, overlapping stages."""

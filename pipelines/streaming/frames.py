@@ -16,7 +16,7 @@ from pose.video.reader import read_frames
 
 @dataclass(frozen=True)
 class FrameRange:
-    """Every `stride`-th frame from `start` up to, but without, `stop`; numbers and times stay those of the file.
+    """Every `stride`-th frame from `start` up to, but without, `stop`; frame numbers and times stay those of the file.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class FrameRange:
     Raises
     ------
     UsageError
-        If they can be no range.
+        If the values make no range.
     """
 
     start: int = 0
@@ -50,7 +50,7 @@ class FrameRange:
             raise UsageError("; ".join(faults))
 
     def read(self, path: Path, masks: bool = False) -> Iterator[VideoFrame]:
-        """The frames of a video, or of one of silhouettes, as `read_frames` and `read_masks` give them."""
+        """The frames in the range, by `read_frames`, or by `read_masks` for a video of silhouettes."""
         clock = self.still_rate if path.is_dir() else None
         reader = read_masks if masks else read_frames
         for frame in reader(path, self.start, self.stop):
@@ -63,5 +63,5 @@ class FrameRange:
         return len(range(self.start, stop, self.stride))
 
     def settings(self) -> dict[str, Any]:
-        """For the record of a run."""
+        """The range, for the record of a run."""
         return asdict(self)

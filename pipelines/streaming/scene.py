@@ -1,4 +1,4 @@
-"""How the person is told from the scene: by recordings of it empty, by the video itself, or by ready-made masks."""
+"""How the person is told from the scene: by recordings of the empty scene, by the video itself, or by ready masks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pose.video.frame import VideoFrame
 from pose.video.reader import read_frames
 
 RUNNING: dict[str, Literal["mog2", "knn"]] = {"running": "knn", "running-mog2": "mog2"}
-"""Models that learn the background along, by what `--background` calls them."""
+"""Models that learn the background while the video plays, by their names in `--background`."""
 
 Examine = Callable[[VideoFrame], Silhouette]
 
@@ -39,20 +39,20 @@ class Scene(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """The source of the silhouettes, for people to read."""
 
     @property
     def recordings(self) -> Sequence[Path]:
-        """The files that it is learnt from, beside the videos themselves."""
+        """The files that the background is learnt from, beside the videos themselves."""
 
     def prepare(self, config: Config) -> None:
         """Do what is done once for all videos."""
 
     def watch(self, video: Path, config: Config) -> Examine:
-        """Silhouettes of one video's frames; DataError for a frame that does not fit."""
+        """A function from a frame of one video to its silhouette; DataError for a frame that does not fit."""
 
     def settings(self) -> dict[str, Any]:
-        """For the record of a run: all that the silhouettes depend on beside the video."""
+        """All that the silhouettes depend on beside the video, for the record of a run."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class EmptyScene:
         return _comparing(self._background, video)
 
     def settings(self) -> dict[str, Any]:
-        """What the recordings hold."""
+        """SHA-256 of the recordings."""
         return {"background_sha256": [digest(path) for path in self.recordings]}
 
 
@@ -100,7 +100,7 @@ class FirstSeconds:
         return f"the first {self.seconds:g} s"
 
     def prepare(self, config: Config) -> None:
-        """Nothing is common to all videos."""
+        """Do nothing: no step is common to all videos."""
 
     def watch(self, video: Path, config: Config) -> Examine:
         """Learn the background from the beginning, then compare frames with it."""
@@ -123,15 +123,15 @@ class RunningScene:
     in_order: ClassVar[bool] = True
 
     def prepare(self, config: Config) -> None:
-        """Nothing is common to all videos."""
+        """Do nothing: no step is common to all videos."""
 
     def watch(self, video: Path, config: Config) -> Examine:
         """Compare each frame with those before it."""
-        del config  # it may name a model that cannot learn along
+        del config  # its model may be one that cannot learn while the video plays
         return _comparing(RunningBackground(RUNNING[self.title]), video)
 
     def settings(self) -> dict[str, Any]:
-        """Which model."""
+        """The name of the model."""
         return {"background": self.title}
 
 
@@ -145,7 +145,7 @@ class ReadyMasks:
     in_order: ClassVar[bool] = False
 
     def prepare(self, config: Config) -> None:
-        """Nothing is common to all videos."""
+        """Do nothing: no step is common to all videos."""
 
     def watch(self, video: Path, config: Config) -> Examine:
         """Take each frame as it is."""
@@ -153,7 +153,7 @@ class ReadyMasks:
         return lambda frame: examine_mask(frame.image[:, :, 0].copy())
 
     def settings(self) -> dict[str, Any]:
-        """That they are."""
+        """That the inputs are masks."""
         return {"masks": True}
 
 
@@ -165,7 +165,7 @@ def choose_scene(backgrounds: Sequence[str | Path] = (), seconds: float | None =
     backgrounds : sequence of str or Path
         Recordings or pictures of the empty scene, or ``"running"`` (``"running-mog2"``) alone.
     seconds : float, optional
-        Take the first seconds of each video for the empty scene.
+        Seconds at the beginning of each video that show the empty scene.
     masks : bool
         The inputs are silhouettes themselves.
 

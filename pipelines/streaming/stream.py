@@ -1,4 +1,4 @@
-"""Frames to poses as a stream: decoding, silhouettes, descriptors and regression overlap, and little is in memory."""
+"""Frames to poses as a stream: decoding, silhouettes, descriptors and regression overlap, in little memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pose.types import BoolArray, FloatArray
 from pose.video.frame import VideoFrame
 
 BATCH = 64
-"""Frames whose poses are computed together. Results go to the disk by whole batches, counted from the first frame. A
-pose depends on no other frame of its batch, so that a run that goes on writes what the stopped one would have."""
+"""Number of frames whose poses are computed together. Results are written by whole batches, counted from the first
+frame. A pose depends on no other frame of its batch, so a resumed run writes what the stopped one would have."""
 SECOND_PERSON_AREA = 0.25
-"""Area of another silhouette, as a share of the person's, from which it is taken for a second person: that of somebody
-at twice the distance. Shadows, reflections and noise leave less."""
+"""Area of another silhouette, as a share of the person's, from which it counts as a second person. Somebody at twice
+the distance has a quarter; shadows, reflections and noise have less."""
 
 
 class VideoModel(Protocol):
@@ -68,7 +68,7 @@ class FramePose:
     std : ndarray of shape (15, 3) or None
         Standard deviation of each coordinate, mm; None where they were not asked for.
     quality : Quality
-        What may be wrong with it.
+        What may be wrong with the pose.
     coverage : float
         Share of the picture that the silhouette covers.
     """
@@ -83,7 +83,7 @@ class FramePose:
 
 @dataclass(frozen=True, eq=False)
 class _Observed:
-    """What is left of a frame when its pictures are forgotten."""
+    """What is kept of a frame once its picture and mask are dropped."""
 
     frame: int
     time: float
@@ -105,9 +105,9 @@ def stream(
     scene : Scene
     frames : FrameRange
     with_std : bool
-        Standard deviations too.
+        Also give standard deviations.
     n_done : int
-        Leave out the first frames, a whole number of batches.
+        Number of first frames to leave out, a multiple of `BATCH`.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def stream(
         return _observe(frame, silhouette or examine(frame), model)
 
     with worker_pool() as pool:
-        # Pictures are large: few of them wait. A batch of what is left of them is small.
+        # Pictures are large, so few of them wait. Observations are small, so whole batches of them may wait.
         observed = ordered_map(pool, observe, looked_at, 3 * n_cores())
         yield from ordered_map(pool, lambda batch: _regress(video, batch, model, with_std), _batches(observed), 2)
 
@@ -135,7 +135,7 @@ def stream(
 def _look(
     frames: Iterable[VideoFrame], examine: Examine, n_done: int
 ) -> Iterator[tuple[VideoFrame, Silhouette | None]]:
-    """Silhouettes by a model that must see every frame in order; those of the first `n_done` are not needed again."""
+    """Silhouettes by a model that must see every frame in order; the first `n_done` are seen, but not given."""
     for count, frame in enumerate(frames):
         silhouette = examine(frame)
         if count >= n_done:

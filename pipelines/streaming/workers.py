@@ -1,4 +1,4 @@
-"""A function over many things by a few threads, in order, with few of them in memory."""
+"""A function applied to many items by a few threads, in order, with few items in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ R = TypeVar("R")
 def ordered_map(pool: ThreadPoolExecutor, function: Callable[[T], R], items: Iterable[T], most: int) -> Iterator[R]:
     """``map(function, items)`` by the threads of a pool, at most `most` items under way.
 
-    The next item is fetched while the threads are at work on those before it.
+    The next item is fetched while the threads work on earlier ones.
     """
     waiting: deque[Future[R]] = deque()
     try:

@@ -1,1 +1,1 @@
-"""The terminal: where a command writes, and what becomes of its errors and of signals."""
+"""The terminal: where a command writes, and how it ends on errors and signals."""

@@ -25,12 +25,12 @@ class _SpeedColumn(ProgressColumn):
     """Steps per second."""
 
     def render(self, task: Task) -> Text:
-        """Nothing until it can be told."""
+        """Nothing until the speed is known."""
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
 class ConsoleReporter:
-    """Draws bars and lines with rich; bars only where a person looks on."""
+    """Draws bars and lines with rich; bars only on a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -66,7 +66,7 @@ class ConsoleReporter:
         self._line(f"warning: {text}", style="yellow")
 
     def _line(self, text: str, style: str | None = None) -> None:
-        # One line whatever a file's name holds; rich would fold, colour and read [brackets] otherwise.
+        # One line whatever a file's name holds: rich would otherwise fold it, colour it and read [brackets] as markup.
         self.console.print(" ".join(text.split()), style=style, highlight=False, soft_wrap=True, markup=False)
 
     def progress(self, what: str, done: int, total: int) -> None:

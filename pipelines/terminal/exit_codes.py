@@ -1,4 +1,4 @@
-"""What becomes of a command: every error is one line and an exit code, a signal ends it tidily."""
+"""How a command ends: each error becomes one line and an exit code, and a signal ends it tidily."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def run(command_line: Callable[[], object]) -> None:
         signal.signal(number, _stop)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not the terminal's
+            # A file's name may be no valid text, or hold characters that the terminal's encoding lacks.
+            stream.reconfigure(errors="backslashreplace")
     try:
         _check_arguments(sys.argv[1:])
         command_line()
@@ -55,7 +56,7 @@ def run(command_line: Callable[[], object]) -> None:
 
 
 def _check_arguments(arguments: list[str]) -> None:
-    """An empty path would mean the current folder."""
+    """Refuse empty arguments: an empty path would mean the current folder."""
     for place, argument in enumerate(arguments):
         if not argument or re.fullmatch("--[a-z-]+=", argument):
             before = f" after {arguments[place - 1]}" if place and not argument else f" {argument}"
@@ -63,7 +64,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 class _StoppedError(BaseException):
-    """Ctrl-C or SIGTERM; of our own, since typer would end a KeyboardInterrupt without a word."""
+    """Ctrl-C or SIGTERM. A class of our own, since typer would end a KeyboardInterrupt without a message."""
 
 
 def _stop(*_: object) -> None:

@@ -1,7 +1,7 @@
-"""How large the errors of a model are for a given predictive variance, measured on time blocks that are held out.
+"""The size of a model's errors at a given predictive variance, measured on held-out time blocks.
 
-The Gaussian process has one variance for all outputs and thinks the noise the same everywhere; how far a wrist is off
-is another matter. Each coordinate c therefore gets a factor of its own,
+The Gaussian process has one variance for all outputs and the same noise everywhere, but errors differ from joint to
+joint. Each coordinate c therefore gets a factor of its own,
 
     std_c(x) = factor_c sqrt(v(x) + sigma^2),
 
@@ -18,21 +18,21 @@ from pipelines.model.error_bars import Calibration, half_width
 from pose.types import FloatArray, IntArray
 
 LEVEL = 0.9
-"""Share of the held-out errors that the matched interval holds."""
+"""Share of the held-out errors that the calibrated interval holds."""
 
 BLOCK_SECONDS = 2.0
-"""Seconds of a time block that is left out. On humaneva-like/dev held-out errors and variances are then those of the
-evaluation partition; blocks of 1 s have closer neighbours, whose errors are a tenth smaller."""
+"""Seconds of a held-out time block. On humaneva-like/dev the held-out errors and variances are then those of the
+evaluation partition. Blocks of 1 s have closer neighbours: their errors are a tenth smaller."""
 
 N_IMAGES = 2000
-"""Held-out images, taken evenly from all. More would come from the same instants."""
+"""Number of held-out images, spread evenly. More would come from the same instants."""
 
 UNLIKE_QUANTILE = 0.99
 """Quantile of the held-out variances above which an image is unlike the training set."""
 
 
 def calibrate(gp: GBCDRegressor, outputs: FloatArray, blocks: IntArray) -> Calibration:
-    """Measure the factors on training images, each predicted without the block that it is in.
+    """Measure the factors on training images, each predicted without its own block.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def calibrate(gp: GBCDRegressor, outputs: FloatArray, blocks: IntArray) -> Calib
 
     Notes
     -----
-    The predictions are those of the nearest images outside the block (`LocalVariances.leave_group_out`): no second
-    training, and every block has its turn. Their mean joint error is within 1 % of the whole process's.
+    An image is predicted from the nearest images outside its block (`LocalVariances.leave_group_out`). Nothing is
+    trained again, and every block has its turn. The mean joint error is within 1 % of that of the whole process.
     """
     rows = np.unique(np.linspace(0, len(outputs) - 1, min(N_IMAGES, len(outputs))).round().astype(np.int64))
     centred = outputs - gp.y_mean_

@@ -29,7 +29,7 @@ from pose.body.skeleton import HUMANEVA_15
 from pose.types import IntArray
 
 _FEWEST_BLOCKS = 5
-"""Time blocks that are needed to hold any out; fewer say little."""
+"""Number of time blocks below which none is held out: so few say little."""
 
 
 def train(
@@ -134,7 +134,7 @@ class _Training:
         return gp
 
     def _held_out_together(self, samples: Samples) -> tuple[str, IntArray | None]:
-        """The hyperparameters' objective, and labels of the images that are near-duplicates for it."""
+        """The objective for the hyperparameters, and labels of images: those of one label are near-duplicates."""
         settings = self.config.gp
         if settings.hyperparameters == "marginal":
             n_frames = max(1, round(settings.block_seconds * FRAMES_PER_SECOND))
@@ -146,7 +146,7 @@ class _Training:
         return "leave_group_out", blocks
 
     def _blocks(self, samples: Samples, seconds: float, purpose: str) -> IntArray | None:
-        """Labels (n,) of the time blocks of all cameras, shorter ones where these are too few; None if all are."""
+        """Labels (n,) of time blocks over all cameras, halved while they are too few; None if single frames are too."""
         n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
         blocks = samples.time_blocks(n_frames)
         while n_frames > 1 and len(np.unique(blocks)) < _FEWEST_BLOCKS:
@@ -169,7 +169,7 @@ class _Training:
         return calibration
 
     def _report_solve(self, entry: TraceEntry) -> None:
-        """Progress on a logarithmic scale, as the gradient falls by a factor an iteration."""
+        """Report progress on a logarithmic scale: each iteration divides the gradient by about the same factor."""
         self.reporter.progress("hyperparameters", 1, 1)
         decades = math.log10(max(entry.gradient_norm, 1e-300) / self.config.gp.tolerance)
         self.reporter.progress("gaussian process", max(0, round(100 - 20 * max(decades, 0))), 100)
@@ -192,13 +192,13 @@ class _Training:
         mpgp = MatchingPursuitGP(
             gp.kernel_,
             noise=gp.noise_,
-            input_scaling="global",  # as for `gp`, whose kernel it takes
+            input_scaling="global",  # as for `gp`, whose kernel is used
             n_regressors=count,
             criterion="exact",  # the stronger rival
             random_state=self.config.random_state,
             callback=lambda done, most: self.reporter.progress("mpgp", done, most),
         ).fit(histograms, poses)
-        self.reporter.progress("mpgp", count, count)  # fewer where the other samples only copy them
+        self.reporter.progress("mpgp", count, count)  # the pursuit ends early if the other samples are copies
         return mpgp
 
     def _summary(self, samples: Samples, gp: GBCDRegressor, mpgp: MatchingPursuitGP) -> dict[str, Any]:

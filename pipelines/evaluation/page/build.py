@@ -1,4 +1,4 @@
-"""What the page shows, and its writing."""
+"""Contents of the page, filled into its template and written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GROUPS = {"action": "by action", "camera": "by camera", "subject": "by subject"
 
 @dataclass(frozen=True)
 class BarTable:
-    """Mean errors of the methods by row, as numbers and bars.
+    """One table of mean errors, a row for each group and a column for each method, as numbers and bars.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class BarTable:
     rows : list of (name, count or None, errors)
         Errors in the order of `METHODS`, mm.
     longest : float
-        The error whose bar is as long as its cell.
+        Error, mm, whose bar fills its cell.
     """
 
     title: str
@@ -91,12 +91,12 @@ def render(evaluation: Evaluation, model_name: str, training: Mapping[str, str])
 
 
 def _read(name: str) -> str:
-    """A file of ours, which is markup already."""
+    """The text of a file of this package."""
     return resources.files("pipelines.evaluation.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _intervals(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
-    """How often intervals hold, per cent, and the mean standard deviation, mm; by row."""
+    """Rows of the table of intervals: a name, coverages in per cent, and the mean standard deviation in mm."""
     sections = evaluation.intervals()
     return [
         (name.replace("_", " "), [f"{row[key]:.1f}" if key == "std_mm" else f"{100 * row[key]:.1f}" for key in row])

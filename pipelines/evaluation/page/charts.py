@@ -1,4 +1,4 @@
-"""Charts: how errors are spread, and how often intervals hold."""
+"""Charts: the distribution of the errors, and the coverage of the intervals."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _WIDTH, _HEIGHT = 380.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 12.0, 10.0, 42.0
 """Size and margins of a chart, in units of the drawing."""
 _PER_CENT = np.arange(0, 101, 25)
-"""Ticks of an axis of per cent."""
+"""Ticks of a percentage axis, %."""
 _POINTS = 60
-"""Points of a curve."""
+"""Number of points on a curve."""
 
 
 def calibration_chart(evaluation: Evaluation) -> Markup:
-    """What intervals hold against what they should, of all images and, thinner, of each action."""
+    """Observed against nominal coverage, over all images and, as thin lines, for each action."""
     place = _Axes(100.0, "intervals that should hold, %", "% that hold")
     parts = place.frame(_PER_CENT)
     parts.append(path(place.points(np.array([0.0, 100]), np.array([0.0, 100])), class_="diagonal"))
@@ -40,7 +40,7 @@ def calibration_chart(evaluation: Evaluation) -> Markup:
 
 
 def distribution_chart(evaluation: Evaluation) -> Markup:
-    """Per cent of samples whose error is below, by method."""
+    """Cumulative distribution of the errors, per cent of samples, by method."""
     errors = {method: evaluation.errors[method].poses("absolute") for method in METHODS}
     reach = max(float(np.quantile(values, 0.99)) for values in errors.values())
     step = _nice_step(reach)
@@ -55,19 +55,19 @@ def distribution_chart(evaluation: Evaluation) -> Markup:
 
 
 class _Axes:
-    """A chart of per cent over a quantity from 0."""
+    """Axes of a chart: per cent upwards, a quantity from 0 to `reach` to the right."""
 
     def __init__(self, reach: float, below: str, beside: str) -> None:
         self.reach, self.below, self.beside = reach, below, beside
 
     def points(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Where values stand in the drawing, (n, 2)."""
+        """Positions (n, 2) of values in the drawing."""
         across = _LEFT + np.asarray(x) / self.reach * (_WIDTH - _LEFT - _RIGHT)
         down = _TOP + (1 - np.asarray(y) / 100) * (_HEIGHT - _TOP - _BOTTOM)
         return np.stack([across, down], axis=1)
 
     def frame(self, ticks: NDArray[np.generic]) -> list[Markup]:
-        """Grid, numbers and names."""
+        """Grid lines, tick labels and axis titles."""
         parts = []
         floor, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
         for share in _PER_CENT:
@@ -88,6 +88,6 @@ class _Axes:
 
 
 def _nice_step(reach: float) -> float:
-    """A step of 1, 2 or 5 times a power of ten that divides the reach into about five."""
+    """A step of 1, 2 or 5 times a power of ten that divides `reach` into about five parts."""
     power = 10.0 ** np.floor(np.log10(max(reach, 1e-6) / 5))
     return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor * 5 >= reach))

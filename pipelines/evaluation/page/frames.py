@@ -14,20 +14,20 @@ from pipelines.evaluation.picture import front_view
 from pose.types import FloatArray
 
 _N_PICTURES = 6
-"""Pictures of the best frames, and as many of the worst."""
+"""Number of pictures of the best frames, and of the worst."""
 _FRAMES_BETWEEN = 60
-"""Toolkit frames between two pictures of one video, at least; neighbours look alike."""
+"""Least distance, in toolkit frames, of two pictures from one video; neighbours look alike."""
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 200.0, 8.0
 """Size and margin of a picture, in units of the drawing."""
 _SOLE = 80.0
 """Height of the ankle above the floor, mm."""
 _CONTOUR_GAP = 3.0
-"""Step between edge points, in median steps, above which another contour begins."""
+"""Distance between consecutive edge points, in median distances, above which a new contour begins."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A frame and what is known of it."""
+    """A drawn frame, its error in mm, and where it is from."""
 
     drawing: Markup
     error: float
@@ -35,7 +35,7 @@ class Picture:
 
 
 def pictures(evaluation: Evaluation) -> tuple[list[Picture], list[Picture]]:
-    """The frames with the largest and with the smallest errors, no two of them close together in a video."""
+    """The frames with the largest and with the smallest errors; in one video they are `_FRAMES_BETWEEN` apart."""
     errors = evaluation.errors["gbcd"].poses("absolute")
     order = np.argsort(errors, kind="stable")
     best = _apart(evaluation, order)
@@ -74,7 +74,7 @@ def _picture(evaluation: Evaluation, row: int, error: float) -> Picture:
     true = front_view(samples.poses[row], evaluation.axes) * [1, -1]
     predicted = front_view(evaluation.predictions["gbcd"][row], evaluation.axes) * [1, -1]
     in_camera = evaluation.axes == "camera"
-    # A pose in world axes is seen from elsewhere than its silhouette: it stands beside it.
+    # A pose in world axes is seen from another direction than the silhouette, so it is drawn beside the silhouette.
     half = _WIDTH if in_camera else _WIDTH / 2
     seen, skeletons = (0.0, 0.0) if in_camera else (0.0, half)
     parts = [path(line, class_="contour") for line in _contours(_boxed(edges, edges, half, seen))]
@@ -93,7 +93,7 @@ def _picture(evaluation: Evaluation, row: int, error: float) -> Picture:
 
 
 def _box(points: FloatArray, width: float, left: float) -> tuple[float, FloatArray]:
-    """Scale and shift that bring points into a part of the picture."""
+    """Scale and shift that fit points into the part of the picture from `left` on, `width` wide."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.array([width - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN])
     scale = float((room / np.maximum(high - low, 1e-6)).min())
@@ -107,14 +107,14 @@ def _boxed(points: FloatArray, reference: FloatArray, width: float, left: float)
 
 
 def _onto(pose: FloatArray, box: FloatArray, silhouette: FloatArray) -> tuple[float, FloatArray]:
-    """Scale and shift of the true pose, soles included, onto the silhouette; the predicted one takes the same."""
+    """Scale and shift that lay the true pose, soles included, onto the silhouette; used for the predicted pose too."""
     top, bottom = silhouette[:, 1].min(), silhouette[:, 1].max()
     scale = float((bottom - top) / max(box[:, 1].max() - box[:, 1].min(), 1.0))
     return scale, np.array([silhouette[:, 0].mean() - scale * pose[:, 0].mean(), top - scale * box[:, 1].min()])
 
 
 def _contours(points: FloatArray) -> list[FloatArray]:
-    """The lines that edge points run along."""
+    """Split edge points into contours, and close each."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     breaks = np.flatnonzero(steps > _CONTOUR_GAP * max(float(np.median(steps)), 1e-6)) + 1
     lines = [part for part in np.split(points, breaks) if len(part) > 1]

@@ -1,7 +1,7 @@
 """Small drawings as SVG, coloured by the page's style sheet.
 
-They are not matplotlib's, whose SVG carries its own colours: here a drawing has classes alone, and so follows the
-reader from light to dark. It is also a fifth as long (2 to 3 kB against 12 to 15 kB a chart). A test holds both.
+Matplotlib's SVG carries its own colours; here a drawing has CSS classes only, and so follows the reader's choice of
+light or dark. It is also a fifth as long (2 to 3 kB against 12 to 15 kB a chart). A test checks colours and length.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def element(tag: str, text: object = "", **attributes: object) -> Markup:
 
 
 def drawing(width: float, height: float, label: str, parts: Sequence[Markup]) -> Markup:
-    """A picture that fills the width of its place."""
+    """A picture that scales to the width of its container."""
     content = Markup("").join(parts)
     return element("svg", content, viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=label)
 

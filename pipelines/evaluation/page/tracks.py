@@ -11,15 +11,15 @@ from pipelines.evaluation.evaluate import Evaluation
 from pose.types import FloatArray
 
 _MOST_FRAMES = 4000
-"""Frames of all tracks together that the page holds, about a megabyte."""
+"""Largest number of frames on the page, over all tracks: about a megabyte."""
 _COLUMNS = ("subject", "action", "trial", "camera")
-"""What tells the videos of an evaluation apart."""
+"""Columns of the samples that together identify a video."""
 
 
 def viewer_data(evaluation: Evaluation) -> dict[str, Any]:
-    """Skeleton and tracks, one a video; x right, y up, z towards the viewer; whole mm, 16 bits, base64.
+    """The skeleton, and one track of poses per video; of long evaluations every k-th frame is kept.
 
-    Of long evaluations every k-th frame is kept.
+    Axes are x right, y up, z towards the viewer; coordinates are whole mm as 16-bit integers in base64.
     """
     samples, skeleton = evaluation.samples, evaluation.skeleton
     every = max(-(-len(samples) // _MOST_FRAMES), 1)
@@ -48,7 +48,7 @@ def viewer_data(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _upright(poses: FloatArray, axes: str) -> FloatArray:
-    """In the axes of the view."""
+    """Turn poses into the axes of the 3D view."""
     if axes == "world":
         return np.stack([poses[..., 0], poses[..., 2], -poses[..., 1]], axis=-1)
     return poses * [1, -1, -1]

@@ -89,3 +89,18 @@ def test_as_many_steps_as_allowed_are_made(problem):
     alpha, G = conjugate_descent(run, Preconditioner(ColumnFactor(system, np.random.default_rng(0)), noise), 5, 4)
     assert len(run.trace) == 4
     np.testing.assert_allclose(G, system.residual(alpha, run.problem.Y), atol=1e-12)
+
+
+def test_the_gradient_that_is_returned_is_exact_wherever_the_descent_stops(problem):
+    # 1e-6 needs float64 here: a gradient is evaluated on the way, and the descent goes on from it.
+    X, Y, kernel, _ = problem(300)
+    noise = 0.01
+    for steps in range(1, 20):
+        system = KernelSystem(X, kernel, noise, 200 * MB)
+        run = SolveRun(system, Y, 1e-6, Limits(1e4))
+        factor = ColumnFactor(system, np.random.default_rng(0))
+        while factor.rank < 64:
+            assert factor.grow(64)
+        alpha, G = conjugate_descent(run, Preconditioner(factor, noise), 20, steps)
+        # Sums of 300 products of about 10 in float64 err by 1e-13; stored float32 products by 1e-10.
+        np.testing.assert_allclose(G, system.residual(alpha, run.problem.Y), rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The overlay video of finished results: a second pass over the frames, with the poses that the files hold."""
+"""The overlay video of finished results: a second pass over the frames draws the poses read from the files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pose.video.reader import probe
 from pose.video.writer import VideoWriter
 
 _DEFAULT_RATE = 60.0
-"""Frames per second of the overlay, for videos that tell no rate."""
+"""Frames per second of the overlay of a video that states no rate."""
 
 
 def write_overlay(path: Path, video: Path, series: PoseSeries, request: PredictionRequest, reporter: Reporter) -> None:
@@ -30,7 +30,7 @@ def write_overlay(path: Path, video: Path, series: PoseSeries, request: Predicti
     Raises
     ------
     DataError
-        If the video cannot be read again or the overlay not be written; then there is none.
+        If the video cannot be read again, or the overlay cannot be written; no file is left then.
     """
     scene, frames = request.scene, request.frames
     info = probe(video)

@@ -1,6 +1,6 @@
 """Exact Gaussian process regression far beyond memory: a coarse block of columns, then conjugate full-vector steps.
 
-The method is of the family of greedy block coordinate descent (Bo & Sminchisescu, UAI 2008): see `gbcd.solve`.
+The method belongs to the family of greedy block coordinate descent (Bo & Sminchisescu, UAI 2008): see `gbcd.solve`.
 """
 
 from gbcd.hyperparameters.objectives import leave_group_out_score, log_marginal_likelihood

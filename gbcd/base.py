@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, the course of a fit, predictions in units, and the state to store."""
+"""What all estimators share: parameters, the steps of `fit`, predictions in the outputs' units, the stored state."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Prediction = Float64Array | tuple[Float64Array, Float64Array]
 class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A Gaussian process regressor of scikit-learn's kind.
 
-    A subclass says how it is solved (`_fit`), what it predicts (`_mean`), and which arrays of a stored state are its
-    own (`_own_state`, `_restore`). Parameters and attributes are described by `GBCDRegressor`.
+    A subclass defines how it is solved (`_fit`), what it predicts (`_mean`), and which arrays it adds to a stored state
+    (`_own_state`, `_restore`). `GBCDRegressor` describes the parameters and attributes.
     """
 
     _basis: ClassVar[str]
-    """Name, in the state, of the scaled inputs that the coefficients belong to."""
+    """Key, in the stored state, of the scaled inputs to which the coefficients belong."""
 
     kernel_: Kernel
     noise_: float
@@ -73,19 +73,19 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit(self, data: TrainingData, request: HyperparameterRequest, rng: np.random.Generator) -> dict[str, Any]:
-        """Return the fitted attributes by name. The estimator stays as it is: the fit may still fail."""
+        """Return the fitted attributes by name. The estimator is not changed, since the fit may still fail."""
 
     @abstractmethod
     def _mean(self, X: Float64Array) -> Float64Array:
-        """Return the means (t, q) at inputs (t, d) as they come, in the units of the outputs."""
+        """Return the means (t, q), in the units of the outputs, at unscaled inputs (t, d)."""
 
     @abstractmethod
     def _own_state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of the state that other estimators lack, and the coefficients, by name."""
+        """Return, by name, the coefficients and the arrays that only this estimator stores."""
 
     @abstractmethod
     def _restore(self, state: dict[str, Any]) -> None:
-        """Set the attributes that belong to the arrays of `_own_state`; those of all estimators are set already."""
+        """Set the attributes that `_own_state` stores. The attributes that all estimators share are set already."""
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, groups: npt.ArrayLike | None = None, **unsupported: Any) -> Self:
         """Fit the hyperparameters that are not given, then solve for the coefficients.
@@ -95,32 +95,32 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         X : array (n, d)
         y : array (n,) or (n, q)
         groups : int array (n,), optional
-            Rows of one group are near-duplicates (e.g. a time block of a video): the hyperparameters are
-            fitted with regard to that, see `fit_hyperparameters`. The coefficients use all rows alike.
+            Labels of near-duplicate rows (e.g. one label for a time block of a video). The search for hyperparameters
+            takes them into account, see `fit_hyperparameters`. The coefficients use all rows alike.
         **unsupported
-            Nothing else: `sample_weight` is refused.
+            No other argument is taken. `sample_weight` is refused with the reason.
 
         Returns
         -------
         estimator
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
             For NaN or infinity (naming row and column), shapes that do not match, parameters out of range, sample
-            weights, or a checkpoint that is damaged or of another fit. After this or any other exception the model is
-            as it was before.
+            weights, or a checkpoint that is damaged or belongs to another fit. After any exception the model is as it
+            was before.
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            Where the search for hyperparameters ends at white noise, or the solver short of its tolerance: with how
-            far it came.
+            Where the search for hyperparameters ends at white noise, or the solver stops short of its tolerance. The
+            message gives the gradient norm that was reached.
         """
         refuse_weights(self, unsupported)
         with worker_limit(thread_count(self.n_jobs)):
-            # First of all, as the search for hyperparameters may take minutes.
+            # Parameters are checked before the search for hyperparameters, which may take minutes.
             request = self._request()
             self._check_parameters()
             data = TrainingData.checked(self, X, y, groups, self.input_scaling)
@@ -140,7 +140,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         include_noise: bool,
         variances: Callable[[Float64Array], Float64Array],
     ) -> Prediction:
-        """Return means, and standard deviations from the latent variances (t,) that `variances` gives at inputs."""
+        """Return means and, if asked for, standard deviations; `variances` maps inputs (t, d) to latent variances."""
         check_is_fitted(self, "coef_")
         inputs = new_inputs(self, X)
         with worker_limit(thread_count(self.n_jobs)):
@@ -153,7 +153,7 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return mean, self._shaped(np.sqrt(values)[:, None] * self._deviation_scale())
 
     def scale_inputs(self, X: Float64Array) -> Float64Array:
-        """Return X (t, d) as the kernel takes it, for other models that share kernel and noise."""
+        """Return X (t, d) scaled for the kernel, for other models that share kernel and noise."""
         return self._scaling.inputs(X)
 
     def get_state(self) -> dict[str, Any]:
@@ -183,15 +183,14 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], **parameters: Any) -> Self:
-        """Rebuild a fitted model from `get_state`; its predictions are the same.
+        """Rebuild a fitted model from the state that `get_state` returned; the predictions are the same.
 
         Parameters
         ----------
         state : dict
-            One without ``amplitude`` is of a model with unit amplitudes, one without ``x_offset`` and ``x_scale`` of a
-            model that took its inputs as they were.
+            Without ``amplitude``, the amplitudes are 1. Without ``x_offset`` and ``x_scale``, inputs are not scaled.
         **parameters
-            Constructor parameters, e.g. the memory budget for standard deviations, or for another `fit`.
+            Constructor parameters, for standard deviations (e.g. the memory budget) or another `fit`.
         """
         d, q = state[cls._basis].shape[1], state["coef"].shape[1]
         values = {"x_offset": np.zeros(d), "x_scale": np.ones(d), "amplitude": np.ones(q)} | state
@@ -229,17 +228,17 @@ class GPEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return Scaling(self.x_offset_, self.x_scale_, self.y_mean_, self.y_scale_)
 
     def _deviation_scale(self) -> Float64Array:
-        """Return the units (q,) of a deviation of each output, in which k(x, x) is 1.
+        """Return the factors (q,) that turn a standard deviation for k(x, x) = 1 into the units of each output.
 
-        A constant output is known, and its coefficients are zero: so is its unit.
+        The factor of a constant output is zero, since its value is known. All its coefficients are zero.
         """
         return np.where((self.coef_ != 0).any(axis=0), np.sqrt(self.amplitude_) * self.y_scale_, 0.0)
 
     def _shaped(self, outputs: Float64Array) -> Float64Array:
-        """Return outputs (t, q) with as many dimensions as those of the training."""
+        """Return outputs (t, q), or (t,) where the training outputs were a vector."""
         return outputs[:, 0] if self._flat else outputs
 
 
 def stored_array(values: npt.ArrayLike) -> Float64Array:
-    """Return an array of a state as the solvers need it: C-ordered float64."""
+    """Return an array of a stored state as C-ordered float64, which the solvers need."""
     return np.ascontiguousarray(values, dtype=np.float64)

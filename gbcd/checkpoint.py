@@ -1,4 +1,4 @@
-"""The checkpoint file: what an unfinished fit has reached, so that a killed one goes on from there."""
+"""The checkpoint file: the state of an unfinished fit, from which the next fit continues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FINGERPRINT = "fingerprint"
 """Name of the member that holds a section's fingerprint."""
 
 _numbers = itertools.count()
-"""Numbers the temporary files of this process."""
+"""Counter that numbers the temporary files of this process."""
 
 _writing: set[str] = set()
 """Names of the temporary files this process is writing."""
@@ -41,14 +41,13 @@ def fingerprint(*parts: npt.ArrayLike | None) -> str:
 class Checkpoint:
     """Named sections of arrays in one .npz file, each with the fingerprint of the data it belongs to.
 
-    A section is only given out to whoever asks with the same fingerprint. The file on disk is always whole: it is
-    written beside its place under a name of its own, flushed to the disk and renamed. What a killed process has left
-    half-written beside it is deleted.
+    A section is returned only to a caller with the same fingerprint. The file on disk is always complete: a temporary
+    file is written beside it, flushed to the disk and renamed. Temporary files of killed processes are deleted.
 
     Parameters
     ----------
     path : path-like
-        Need not exist; its folder must.
+        The file need not exist; its folder must.
 
     Raises
     ------
@@ -67,13 +66,15 @@ class Checkpoint:
         self._unclaimed = _read(self.path) if self.path.exists() else {}
 
     def load(self, section: str, mark: str, shapes: Mapping[str, tuple[int | None, ...]]) -> Arrays | None:
-        """Return the arrays of a section, None where the file holds nothing yet.
+        """Return the arrays of a section, or None where the file holds nothing yet.
 
         Parameters
         ----------
-        section, mark : str
+        section : str
+        mark : str
+            Fingerprint of the data that the section must belong to.
         shapes : mapping
-            The arrays the section must hold, all of finite numbers, and their shapes; None is any length.
+            Names and shapes of the arrays that the section must hold, all of finite numbers. None is any length.
 
         Raises
         ------
@@ -81,7 +82,7 @@ class Checkpoint:
             If the file belongs to other data or settings, or lacks one of the arrays.
         """
         found = self._unclaimed.pop(section, None)
-        # A file of which this fit knows no part was left by another one.
+        # A file that holds sections, but none of this fit, was left by another fit.
         foreign = self._unclaimed and not self._sections if found is None else str(found.pop(FINGERPRINT, "")) != mark
         if foreign:
             raise ValueError(
@@ -96,12 +97,12 @@ class Checkpoint:
         return found
 
     def store(self, section: str, mark: str, arrays: Arrays) -> None:
-        """Write the file anew with these arrays as the section's.
+        """Replace the arrays of the section, and write the file anew.
 
         Warns
         -----
         RuntimeWarning
-            If it cannot be written (a full disk): a fit of hours goes on without, and what was there before still is.
+            If the file cannot be written (e.g. a full disk). The fit goes on, and the earlier file stays.
         """
         self._sections[section] = {**arrays, FINGERPRINT: np.array(mark)}
         sections = {**self._unclaimed, **self._sections}
@@ -127,7 +128,7 @@ class Checkpoint:
             _writing.discard(beside.name)
 
     def remove(self) -> None:
-        """Delete the file, once it has nothing left to say."""
+        """Delete the file, which is no longer needed."""
         self._sections, self._unclaimed = {}, {}
         self.path.unlink(missing_ok=True)
 
@@ -136,23 +137,23 @@ def _read(path: Path) -> dict[str, Arrays]:
     """Return the sections of the file."""
     sections: dict[str, Arrays] = {}
     try:
-        # Opened here: numpy leaves a damaged file open.
+        # Opened here, since numpy would leave a damaged file open.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as contents:
             for name in contents.files:
                 section, key = name.split("/")
-                # Reading a member compares its checksum.
+                # Reading a member also verifies its checksum.
                 sections.setdefault(section, {})[key] = contents[name]
         if not sections:
             raise EOFError("no members")
     except OSError as error:
         raise ValueError(f"The checkpoint {path} cannot be read ({error.strerror or error}).") from error
-    except Exception as error:  # zipfile and numpy have a dozen types for bytes that are not theirs
+    except Exception as error:  # zipfile and numpy raise a dozen types for damaged files
         raise ValueError(f"The checkpoint {path} is damaged or no checkpoint: delete it to start anew.") from error
     return sections
 
 
 def _is_whole(values: npt.NDArray[Any] | None, shape: tuple[int | None, ...]) -> bool:
-    """Whether these are finite numbers of that shape."""
+    """Whether `values` are finite numbers of this shape."""
     return (
         values is not None
         and values.dtype.kind in "iuf"
@@ -163,7 +164,7 @@ def _is_whole(values: npt.NDArray[Any] | None, shape: tuple[int | None, ...]) ->
 
 
 def _clear_abandoned(path: Path) -> None:
-    """Delete half-written files of processes that are no more, and of an earlier one with this process's number."""
+    """Delete temporary files of ended processes, and of an earlier process that had the id of this one."""
     pattern = re.compile(rf"\.{re.escape(path.name)}(?:\.(\d+)-\d+)?\.tmp")
     for beside in path.parent.iterdir():
         found = pattern.fullmatch(beside.name)
@@ -175,9 +176,9 @@ def _clear_abandoned(path: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process of this number; a guess of no where the system cannot be asked without harm."""
+    """Whether a process of this id runs; False where asking could harm the process."""
     if os.name != "posix":
-        return False  # an open file cannot be deleted there
+        return False  # no harm: a file that is still open cannot be deleted there
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -188,7 +189,7 @@ def _lives(process: int) -> bool:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where the system can."""
+    """Flush the folder, so that the renaming survives a power cut, where the system allows it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Where the memory budget is decided: what `memory_budget` means in bytes, and how much memory there is.
+"""Where the memory budget is decided: what `memory_budget` means in bytes, and how much memory is available.
 
 How the bytes are spent is decided in `gbcd/system/storage.py` (kernel values) and `gbcd/solvers` (the preconditioner).
 """
@@ -17,7 +17,7 @@ GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 """The file that says how many bytes a Linux container may use."""
 
 AUTO_SHARE = 4
-"""The budget "auto" is one part in so many of the available memory."""
+"""Available memory divided by the budget "auto"."""
 
 MAX_AUTO_BUDGET = 4 << 30
 """Largest budget "auto", in bytes."""
@@ -27,7 +27,7 @@ FALLBACK_BUDGET = 1 << 30
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that can be had without swapping, None where the system does not say."""
+    """Return the bytes of memory available without swapping, or None where the system does not say."""
     try:
         lines = MEMORY_INFO.read_text().splitlines()
         available = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -49,7 +49,7 @@ def auto_memory_budget() -> int:
 
 
 def budget_bytes(memory_budget: object) -> int:
-    """Return the bytes that "auto" or a number stands for; 1e8 is a number of bytes, 0.5 and True are none.
+    """Return the bytes that `memory_budget` stands for: "auto", or a whole number such as 1e8 (not 0.5 or True).
 
     Raises
     ------

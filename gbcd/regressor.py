@@ -49,27 +49,27 @@ class GBCDRegressor(GPEstimator):
         "ard" has one gamma for each input, "isotropic" one for all. A `Kernel` is used as it is; `gamma` must then be
         None.
     gamma : float or array (d,), optional
-        Of exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs: 1 / (2 length_scale^2) of scikit-learn's RBF. Fitted
-        when None.
+        gamma in exp(-sum_l gamma_l (x_l - x'_l)^2) on the scaled inputs. For scikit-learn's RBF it is
+        1 / (2 length_scale^2). Fitted when None.
     noise : float, optional
-        sigma^2 of the standardised outputs, for a kernel of unit amplitude. Fitted when None, and with it the amplitude
-        of each output.
+        sigma^2 of the standardised outputs, for a kernel of unit amplitude. Fitted when None, together with the
+        amplitude of each output.
     input_scaling : {"column", "global"} or None
         "column" standardises every input. "global" divides all inputs by one number, which keeps their proportions
         (histograms). None takes them as they are.
     tol : float
         Largest infinity norm of the gradient, for standardised outputs, at which the solver stops.
     block_size : int, optional
-        m; 500 by default, at most n.
+        m, the number of variables in a greedy block; 500 by default, at most n.
     solver : str
         A name that `gbcd.solve` knows.
     memory_budget : int or "auto"
         Bytes that may be held for kernel values.
     precision : {"mixed", "float64"}
         Precision of kernel values: "mixed" takes float32 where noise and inputs allow. Residuals are checked in float64
-        in both.
+        in either case.
     subset : int
-        Number of rows that hyperparameters are fitted on, at most n.
+        Number of random rows on which the hyperparameters are fitted, at most n.
     hyperparameter_objective : {"marginal", "leave_group_out"}
         "leave_group_out" needs `groups` in `fit` (with scikit-learn's cross_val_score:
         ``params={"groups": groups}``).
@@ -77,21 +77,21 @@ class GBCDRegressor(GPEstimator):
         Limit of the solve in passes over the kernel matrix, see `gbcd.solve`.
     random_state : int, RandomState or None
     verbose : bool
-        Print the course of the fit, and of standard deviations and draws, to stderr: at most two lines a second.
+        Print the progress of fits, standard deviations and draws to stderr, at most two lines a second.
     callback : callable, optional
         Gets a `gbcd.TraceEntry` after every iteration; returning True stops.
     max_time : float, optional
-        Seconds the solve may take, without the fit of the hyperparameters, see `gbcd.solve`.
+        Seconds that the solve may take, not counting the search for hyperparameters, see `gbcd.solve`.
     warm_start : bool
         Start the next `fit` from the present `coef_`, where the numbers of rows and outputs are the same.
     checkpoint : path, optional
-        An .npz file for the hyperparameters and coefficients of a fit that is killed or stops short. The next fit on
-        the same data goes on from there, and deletes the file on convergence. One file serves one fit at a time.
+        An .npz file that keeps the hyperparameters and coefficients of a fit that is killed or stops short. The next
+        fit on the same data continues from it, and deletes it on convergence. One file serves one fit at a time.
     checkpoint_seconds : float
-        Seconds between two writings of it.
+        Seconds between two writings of the checkpoint.
     n_jobs : int, optional
-        Threads of fit and prediction; -1 is all cores. None is all cores, too, except inside joblib (GridSearchCV with
-        its own n_jobs), whose workers share the cores.
+        Threads of fit and prediction. -1 and None are all cores; but inside joblib (GridSearchCV with its own n_jobs)
+        None is this worker's share of the cores.
     amplitude : float or array (q,), optional
         c^2, see `amplitude_`. None: fitted together with the noise, or 1 where `noise` is given.
 
@@ -99,14 +99,14 @@ class GBCDRegressor(GPEstimator):
     ----------
     kernel_ : Kernel
     noise_ : float
-        What is added to K's diagonal, one number for all outputs: the noise variance over the amplitude. In the
-        outputs' own units the noise variance is `noise_ * amplitude_ * y_scale_**2`.
+        sigma^2, which is added to K's diagonal: the noise variance divided by the amplitude, one number for all
+        outputs. In the outputs' own units the noise variance is `noise_ * amplitude_ * y_scale_**2`.
     amplitude_ : array (q,)
         c^2: standardised output j has the covariance amplitude_[j] (K + noise_ I). It scales deviations, not the
-        mean. scikit-learn's ConstantKernel(c2) * RBF(l) + WhiteKernel(s2) is gamma = 1 / (2 l^2), noise = s2 / c2,
-        amplitude = c2.
+        mean. scikit-learn's ConstantKernel(c2) * RBF(l) + WhiteKernel(s2) corresponds to gamma = 1 / (2 l^2),
+        noise = s2 / c2, amplitude = c2.
     coef_ : array (n, q)
-        alpha, of the standardised outputs.
+        alpha, the coefficients of the standardised outputs.
     X_train_ : array (n, d)
         The scaled training inputs.
     x_offset_, x_scale_ : array (d,)
@@ -114,7 +114,7 @@ class GBCDRegressor(GPEstimator):
     y_mean_, y_scale_ : array (q,)
         The solver takes outputs as (y - y_mean_) / y_scale_.
     posterior_ : Posterior
-        Prepared means and variances, which all predictions share.
+        The prepared posterior, which all predictions share.
     hyperparameters_ : HyperparameterFit or None
         None where kernel and noise were given, or the model was rebuilt by `from_state`.
     solve_result_ : SolveResult
@@ -233,7 +233,7 @@ class GBCDRegressor(GPEstimator):
         }
 
     def _start(self, shape: tuple[int, ...]) -> Float64Array | None:
-        """Return the coefficients to start from, where those of the last fit are wanted and have this shape."""
+        """Return the last fit's coefficients, if `warm_start` is set and they have this shape, else None."""
         previous: Float64Array | None = getattr(self, "coef_", None) if self.warm_start else None
         return previous if previous is not None and previous.shape == shape else None
 
@@ -252,16 +252,16 @@ class GBCDRegressor(GPEstimator):
         return_std : bool
             Also return the standard deviation of the latent function, the noise not included.
         include_noise : bool
-            Make it that of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
+            Return the standard deviation of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
         variance : {"exact", "fast"}
-            "fast" takes each from the nearest training samples, in milliseconds. It suits inputs of many columns, see
-            `LocalVariances`.
+            "fast" estimates each variance from the nearest training samples, in milliseconds. It suits inputs of many
+            columns, see `LocalVariances`.
 
         Returns
         -------
         mean : array (t,) or (t, q)
         std : array (t,) or (t, q)
-            In the units of each output; zero for a constant one.
+            In the units of each output; zero for a constant output.
         """
         if variance not in ("exact", "fast"):
             raise ValueError(f"variance must be 'exact' or 'fast', not {variance!r}.")
@@ -292,12 +292,12 @@ class GBCDRegressor(GPEstimator):
         Returns
         -------
         array (t, n_samples) or (t, q, n_samples)
-            Of the latent function, the noise not included. Outputs are drawn independently; a constant one is its
-            value.
+            Values of the latent function, without noise. Outputs are drawn independently. Draws of a constant output
+            are its value.
 
         Notes
         -----
-        One linear solve a draw. Beyond 4,000 training and new points together the prior is approximated, see
+        Each draw takes one linear solve. Beyond 4,000 training and new points together the prior is approximated, see
         `gbcd.posterior_deviations`.
         """
         check_is_fitted(self, "coef_")
@@ -322,7 +322,7 @@ class GBCDRegressor(GPEstimator):
         return samples[:, 0] if self._flat else samples
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle: without the posterior, which holds the same arrays and what it has prepared."""
+        """Return the state to pickle, without the posterior, which is rebuilt from the other attributes."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "posterior_"}
 

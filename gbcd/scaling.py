@@ -12,13 +12,13 @@ from gbcd.types import Float64Array
 InputScaling = Literal["column", "global"]
 
 MAX_MAGNITUDE = 1e307
-"""Largest number that is taken: differences of larger ones overflow."""
+"""Largest input or output in size: differences of larger numbers overflow."""
 
 MAX_SCALED = 1e30
-"""Largest training input after scaling: squared distances between larger ones come near the end of the range."""
+"""Largest training input, in size, after scaling: squared distances beyond it approach the range of floats."""
 
 MAX_NEW_INPUT = 1e40
-"""Largest new input after scaling. Larger ones are moved there, which is far from all training inputs already."""
+"""Largest new input, in size, after scaling. Larger ones are clipped to it, which is far from all training inputs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Scaling:
 
     @classmethod
     def learnt(cls, X: Float64Array, Y: Float64Array, input_scaling: str | None) -> Self:
-        """Learn them from training inputs (n, d) and outputs (n, q).
+        """Learn offsets and scales from training inputs (n, d) and outputs (n, q).
 
         Raises
         ------
@@ -70,7 +70,7 @@ def input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Flo
     Raises
     ------
     ValueError
-        For another scaling than "column", "global" and None, or inputs beyond `MAX_SCALED` after it.
+        For a scaling other than "column", "global" or None, or inputs that exceed `MAX_SCALED` when scaled.
     """
     d = X.shape[1]
     if scaling is None:
@@ -90,7 +90,7 @@ def input_scale(X: Float64Array, scaling: str | None) -> tuple[Float64Array, Flo
 
 
 def scaled(X: Float64Array, offset: Float64Array, scale: Float64Array) -> Float64Array:
-    """Return (X - offset) / scale, at most `MAX_NEW_INPUT` in size: a finite input never becomes infinite."""
+    """Return (X - offset) / scale, clipped to `MAX_NEW_INPUT` in size: a finite input never becomes infinite."""
     with np.errstate(over="ignore"):
         values: Float64Array = np.clip((X - offset) / scale, -MAX_NEW_INPUT, MAX_NEW_INPUT)
     return values
@@ -102,7 +102,7 @@ def require_moderate(values: Float64Array, name: str) -> None:
     Raises
     ------
     ValueError
-        Naming the largest.
+        Naming the largest number.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest > MAX_MAGNITUDE:
@@ -110,7 +110,7 @@ def require_moderate(values: Float64Array, name: str) -> None:
 
 
 def centre(X: Float64Array) -> Float64Array:
-    """Return the mean (d,) of the rows of X (n, d), whose sum may overflow."""
+    """Return the mean (d,) of the rows of X (n, d), also where their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean: Float64Array = X.mean(axis=0)
     return mean if np.isfinite(mean).all() else (X / len(X)).sum(axis=0)
@@ -119,16 +119,16 @@ def centre(X: Float64Array) -> Float64Array:
 def standardisation(Y: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the mean and scale (q,) that standardise each column of Y (n, q).
 
-    A column that is constant to rounding gets its own value as mean and scale 1, so it becomes exactly
-    zero, its coefficients too, and it is predicted as exactly that value.
+    A column that is constant to rounding gets its own value as mean, and scale 1. It then becomes exactly zero, its
+    coefficients are zero, and it is predicted as exactly its value.
     """
-    # Sums and squares of large numbers overflow, squares of small ones vanish: a power of two, which rounds nothing,
-    # brings every column below 1 first.
+    # Sums and squares of large numbers overflow, squares of small ones underflow. So every column is first brought
+    # below 1 by a power of two, which rounds nothing.
     exponent = np.frexp(np.abs(Y).max(axis=0))[1]
     small = np.ldexp(Y, -exponent)
     mean: Float64Array = np.ldexp(small.mean(axis=0), exponent)
     scale: Float64Array = np.ldexp(small.std(axis=0), exponent)
-    # Rounding alone gives a constant column a standard deviation of some epsilons of its size.
+    # Rounding alone may give a constant column a standard deviation of a few epsilons of its size.
     constant = (Y[0] == Y).all(axis=0) | (scale <= 10 * np.finfo(np.float64).eps * np.abs(mean))
     mean[constant] = Y[0, constant]
     scale[constant] = 1

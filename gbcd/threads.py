@@ -1,9 +1,9 @@
 """The package's own threads, how many of them work (`n_jobs`), and how many threads BLAS may use beside them.
 
-`parallel` shares a queue of work out among the threads of one pool. They are started once and kept: starting one takes
-longer than a small tile. `worker_limit` says how many take part, `thread_count` what `n_jobs` means.
+`parallel` shares a queue of work among the threads of one pool. The threads are started once and kept, since starting
+one takes longer than a small tile. `worker_limit` limits how many take part; `thread_count` says what `n_jobs` means.
 
-NumPy and SciPy each bring an OpenBLAS with threads of its own. Small factorizations with two of those run 10 to 100
+NumPy and SciPy each bring an OpenBLAS with threads of its own. Small factorizations with two BLAS threads run 10 to 100
 times slower than with one. So BLAS uses one thread inside `parallel` and for small factorizations: `blas_threads`.
 """
 
@@ -35,11 +35,12 @@ class _Threads(threading.local):
     Attributes
     ----------
     worker : bool
-        It is one of the pool's. A nested `parallel` runs in it alone, or all could wait for one another.
+        Whether the thread belongs to the pool. A `parallel` that it calls runs in it alone; otherwise all threads of
+        the pool could wait for one another.
     limit : int or None
-        Threads that may take part in its calls of `parallel`.
+        Threads that may take part in a `parallel` that this thread calls.
     blas : int or None
-        Threads that BLAS has been limited to.
+        Threads to which BLAS has been limited.
     """
 
     worker = False
@@ -52,7 +53,7 @@ _here = _Threads()
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Finding the loaded libraries is slow, so once.
+    # Cached, since finding the loaded libraries is slow.
     return ThreadpoolController()
 
 
@@ -73,7 +74,7 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def blas_threads(count: int) -> Iterator[None]:
     """Limit every BLAS pool to `count` threads inside the block."""
-    if _here.blas == count or _here.worker:  # asking the libraries takes longer than a small tile
+    if _here.blas == count or _here.worker:  # setting the limit takes longer than a small tile
         yield
         return
     before, _here.blas = _here.blas, count
@@ -123,7 +124,7 @@ def _drain(work: deque[T]) -> Iterator[T]:
 def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T]) -> list[FloatArray]:
     """Run `task` once per worker over one shared queue of items, with one BLAS thread each.
 
-    The calling thread is one of the workers. Whatever interrupts one of them empties the queue for all.
+    The calling thread is one of the workers. An exception in one worker empties the queue for all.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def parallel(task: Callable[[Iterator[T]], FloatArray | None], items: Iterable[T
             results = [_take_part(task, work)]
         finally:
             work.clear()
-            # Even after an interruption the workspace must not be freed under a helper's feet.
+            # Wait for all helpers, even after an interruption: they may still use the arrays of the caller.
             failures = [future.exception() for future in futures]
     for failure in failures:
         if failure is not None:
@@ -157,7 +158,7 @@ def _take_part(task: Callable[[Iterator[T]], FloatArray | None], work: deque[T])
     try:
         return task(_drain(work))
     except BaseException:
-        # At once, and by whoever fails: the others would go through all the rest first.
+        # The worker that fails empties the queue at once. Otherwise the others would work through the rest first.
         work.clear()
         raise
 
@@ -168,8 +169,9 @@ def thread_count(n_jobs: object) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        -1 is all cores this process may use, -2 all but one. None is all too, as it is for BLAS and OpenMP, but inside
-        joblib (a worker of GridSearchCV, ``joblib.parallel_config``) what joblib says: its workers share the cores.
+        -1 is all cores this process may use, -2 all but one. None is all cores too, as for BLAS and OpenMP. Inside
+        joblib (a worker of GridSearchCV, ``joblib.parallel_config``) joblib decides what None is, since its workers
+        share the cores.
 
     Raises
     ------

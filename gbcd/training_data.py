@@ -1,4 +1,4 @@
-"""What every estimator asks of the data it is given, and the form in which the solvers take them."""
+"""Checks of training data and new inputs that all estimators share, and the scaled data that the solvers take."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class TrainingData:
         groups: npt.ArrayLike | None,
         input_scaling: str | None,
     ) -> Self:
-        """Check and scale what `fit` was given; the estimator is left as it is.
+        """Check and scale the data given to `fit`; the estimator is not changed.
 
         Raises
         ------
         ValueError
-            For NaN, infinity or what nearly is one (naming row and column), complex or sparse numbers, shapes that do
-            not match, or an unknown scaling.
+            For NaN or infinity (naming row and column), numbers whose differences overflow, complex or sparse numbers,
+            shapes that do not match, or an unknown scaling.
         """
         inputs, outputs = _checked(estimator, X, y)
         labels = None if groups is None else group_labels(groups, len(inputs))
@@ -71,15 +71,15 @@ def _checked(estimator: BaseEstimator, X: npt.ArrayLike, y: npt.ArrayLike) -> tu
     Raises
     ------
     ValueError
-        For NaN, infinity or what nearly is one (naming row and column), complex or sparse numbers, or shapes that do
-        not match.
+        For NaN or infinity (naming row and column), numbers whose differences overflow, complex or sparse numbers, or
+        shapes that do not match.
     """
     if scipy.sparse.issparse(y):
         raise ValueError(SPARSE.format(name="y"))
     _refuse_complex(X, "X")
     _refuse_complex(y, "y")
     _check_numbers(y)
-    # scikit-learn notes the columns on the estimator. It gets a copy, as the fit may still fail.
+    # scikit-learn records the columns on the estimator. It gets a copy, since the fit may still fail.
     noted = copy.copy(estimator)
     try:
         inputs, outputs = validate_data(
@@ -115,7 +115,7 @@ def new_inputs(estimator: BaseEstimator, X: npt.ArrayLike) -> Float64Array:
 
 
 def refuse_weights(estimator: BaseEstimator, unsupported: dict[str, Any]) -> None:
-    """Say why `fit` takes no sample weights; it would only be an unknown argument otherwise."""
+    """Refuse sample weights with the reason, and other keyword arguments as Python does."""
     for name, value in unsupported.items():
         if name != "sample_weight":
             raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}.")
@@ -127,13 +127,13 @@ def refuse_weights(estimator: BaseEstimator, unsupported: dict[str, Any]) -> Non
 
 
 def _refuse_complex(values: npt.ArrayLike, name: str) -> None:
-    """Say so in one line; scikit-learn's message holds the data."""
+    """Refuse complex numbers in one line; scikit-learn's message would print the data."""
     if np.asarray(values).dtype.kind == "c":
         raise ValueError(COMPLEX.format(name=name))
 
 
 def _check_numbers(y: npt.ArrayLike) -> None:
-    """Refuse NaN, infinity and what nearly is one in y, by row and column, before scikit-learn does without."""
+    """Refuse NaN, infinity and too large numbers in y; scikit-learn's message would not name row and column."""
     values = np.asarray(y)
     if values.dtype.kind == "O":
         try:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.floating[Any]]
-"""float32 or float64, as the caller or the system's tile precision has it."""
+"""Floats in float32 or float64, as the caller or the system's tile precision decides."""
 
 Float64Array = npt.NDArray[np.float64]
-"""float64 alone: coefficients, gradients, inputs, and all that is to be exact."""
+"""Floats in float64 alone: coefficients, gradients, inputs, and all values that must be exact."""
 
 IntArray = npt.NDArray[np.intp]
 """Indices of rows or columns, and labels."""

@@ -17,12 +17,12 @@ TOO_LARGE = "{name} holds an integer beyond 1.8e308, the largest number there is
 
 
 def as_floats(values: npt.ArrayLike, name: str, copy: bool = False) -> Float64Array:
-    """Return dense, real numbers as float64; the same array where it is one, unless a copy is asked for.
+    """Return dense, real numbers as float64. A float64 array is not copied, unless `copy` is set.
 
     Raises
     ------
     ValueError
-        For sparse or complex numbers, integers beyond the range of floats, and what is no number.
+        For sparse or complex numbers, integers beyond the range of floats, and values that are not numbers.
     """
     if scipy.sparse.issparse(values):
         raise ValueError(SPARSE.format(name=name))
@@ -82,7 +82,7 @@ def as_matrix(values: npt.ArrayLike, name: str) -> Float64Array:
 
 
 def as_columns(values: npt.ArrayLike, name: str, d: int) -> Float64Array:
-    """Return `as_matrix`, refused where it has not the `d` columns of the training inputs."""
+    """Return `as_matrix` of the values; refuse a number of columns other than the `d` of the training inputs."""
     matrix = as_matrix(values, name)
     if matrix.shape[1] != d:
         raise ValueError(f"{name} has {matrix.shape[1]} columns, the training inputs {d}.")
@@ -109,12 +109,12 @@ def as_outputs(values: npt.ArrayLike, n: int, name: str = "Y") -> Float64Array:
 
 
 def positive_number(value: object, name: str, infinite: bool = False) -> float:
-    """Return a positive number as a float; finite, unless `infinite` says otherwise.
+    """Return a positive number as a float; infinity is refused unless `infinite` is set.
 
     Raises
     ------
     ValueError
-        If it is zero, negative, NaN or infinite, or no single number.
+        If the value is zero, negative, NaN or infinite, or not a single number.
     """
     try:
         number = math.nan if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else float(value)
@@ -126,12 +126,12 @@ def positive_number(value: object, name: str, infinite: bool = False) -> float:
 
 
 def positive_integer(value: object, name: str, least: int = 1) -> int:
-    """Return an integer of at least `least` as an int.
+    """Return an integer that is not below `least`, as an int.
 
     Raises
     ------
     ValueError
-        If it is below, or no integer.
+        If the value is below `least`, or not an integer.
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise ValueError(f"{name} must be an integer, not {value!r}.")

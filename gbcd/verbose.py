@@ -10,14 +10,14 @@ from gbcd.progress.result import SolveResult
 from gbcd.progress.trace import Callback, TraceEntry
 
 MAX_AMPLITUDES_SHOWN = 5
-"""Largest number of amplitudes in a line."""
+"""Largest number of amplitudes printed in a line."""
 
 SECONDS_BETWEEN = 0.5
-"""Seconds between two lines of iterations, which take milliseconds in small problems."""
+"""Seconds from one printed iteration to the next; iterations of small problems take milliseconds."""
 
 
 class ProgressLines:
-    """A callback that prints lines to stderr, at most two a second, and calls another one.
+    """A callback that prints lines to stderr, at most two a second, and then calls another callback.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class ProgressLines:
         False prints nothing.
     callback : callable or None
     tol : float, optional
-        Gradient norm to be reached, shown for comparison.
+        Gradient norm to be reached, printed for comparison.
     """
 
     def __init__(self, verbose: bool, callback: Callback | None, tol: float | None = None) -> None:
@@ -37,7 +37,7 @@ class ProgressLines:
     def __call__(self, entry: TraceEntry) -> bool | None:
         """Print the state after an iteration, where a line is due."""
         if time.perf_counter() >= self._next:
-            # The objective is left out. It comes from the running gradient, and rises when that is computed anew.
+            # The objective is not printed: it may rise when the running gradient is evaluated anew.
             self.say(
                 f"iteration {entry.iteration}: gradient {entry.gradient_norm:.3g}{self._goal}, "
                 f"{entry.kernel_evaluations:.3g} kernel evaluations, {entry.seconds:.1f} s"
@@ -59,11 +59,11 @@ class ProgressLines:
         )
 
     def deviations(self, done: int, count: int) -> None:
-        """Print how many standard deviations there are."""
+        """Print how many standard deviations are computed so far."""
         self.say(f"standard deviations: {done:,} of {count:,} points, {time.perf_counter() - self._started:.1f} s")
 
     def finish(self, result: SolveResult) -> None:
-        """Print the last line."""
+        """Print the outcome of the solve."""
         self.say(
             f"{result.solver}: {'converged' if result.converged else 'stopped'} after {result.n_iter} iterations, "
             f"gradient {result.gradient_norm:.3g}, {result.kernel_passes:.3g} kernel passes"

@@ -6,6 +6,7 @@ The names below are loaded when first used (PEP 562), so that importing one stag
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from pose.silhouette.cleanup import CleanUp
     from pose.silhouette.gaussian_background import GaussianBackground
     from pose.silhouette.masks import as_mask
+
+# `import pose.smoothing` and its like find the modules there, which earlier documentation shows.
+__path__.append(str(Path(__file__).parent / "earlier_names"))
 
 # To publish a name: add it to the imports above, to this table, and to __all__.
 _MODULES = {

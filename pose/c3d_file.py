@@ -1,7 +1,7 @@
-"""C3D, the binary format of motion capture: read some frames at a time, and checked after it is written.
+"""C3D files, the binary format of motion capture: read in chunks of frames, checked after they are written.
 
-ezc3d writes the files. It does not read them here: it makes an object of every point, which takes several times the
-memory and the time, and it says nothing of a truncated file. `tests/unit/pose/test_c3d_file.py` shows both.
+ezc3d writes the files but does not read them here. It makes one object for each point, which takes several times the
+memory and the time, and it does not report a truncated file: `tests/unit/pose/test_c3d_file.py` shows the two faults.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from pose.errors import DataError
 from pose.types import Float32Array, FloatArray
 
-#: Bytes of a block, the unit in which the file says where its parts begin.
+#: Bytes of a block; the file gives the places of its parts in blocks.
 _BLOCK = 512
 #: The second byte of every C3D file.
 _MAGIC = 80
-#: Codes of the processors whose byte orders there are.
+#: Codes of the three processors: Intel (little endian), DEC (VAX floats), MIPS (big endian).
 _INTEL, _DEC, _MIPS = 84, 85, 86
 #: Frames converted at once, few enough to stay in the processor's cache.
 _CHUNK = 200
-#: Bytes of a value by its type's code: characters, bytes, integers, floats.
+#: Bytes of a value by the code of its type: -1 characters, 1 bytes, 2 integers, 4 floats.
 _TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}
-#: Points a frame above which the header must be damaged.
+#: Largest number of points in a frame; a header that gives more is damaged.
 _MOST_POINTS = 10_000
 
 Parameters = dict[str, "list[str] | FloatArray"]
@@ -43,11 +43,11 @@ class C3dFile:
     positions : ndarray of shape (n_frames, n_points, 3)
         In the file's unit; NaN where the residual says that a point was not seen.
     first_frame : int
-        The number of the first frame as the header counts, usually from 1.
+        Number of the first frame in the header, which usually counts from 1.
     groups : dict of str to dict
         Parameters by group and name, in upper case: lists of str, stripped of blanks, or flat float arrays.
     analog : ndarray of shape (n_samples, n_channels)
-        Scaled samples of the analog channels; none where they were not asked for.
+        Scaled samples of the analog channels; empty unless they were asked for.
     """
 
     positions: FloatArray
@@ -57,7 +57,7 @@ class C3dFile:
 
     @property
     def point(self) -> Parameters:
-        """The parameters of the points."""
+        """The parameters of the group POINT."""
         return self.groups.get("POINT", {})
 
     def texts(self, group: str, name: str) -> list[str]:
@@ -73,17 +73,17 @@ class C3dFile:
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first block says.
+    """The contents of the first block.
 
     Parameters
     ----------
     n_points, n_analog : int
-        Points, and analog values of all channels together, a frame.
+        Points in a frame, and analog values in a frame, of all channels together.
     first_frame, n_frames : int
     scale : float
-        Of points stored as integers; negative where values are floats.
+        Factor of points stored as integers; negative where points are stored as floats.
     data_start : int
-        The byte where the frames begin.
+        Byte where the frames begin.
     """
 
     n_points: int
@@ -95,7 +95,7 @@ class _Header:
 
 
 def read_c3d_file(path: Path, *, analog: bool = False) -> C3dFile:
-    """Read a C3D file of any processor's byte order, as integers or floats.
+    """Read a C3D file in any of the three byte orders, its points stored as integers or floats.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def read_c3d_file(path: Path, *, analog: bool = False) -> C3dFile:
     Raises
     ------
     DataError
-        If the file is foreign, truncated or inconsistent.
+        If the file is no C3D file, truncated or inconsistent.
     OSError
-        If it cannot be opened.
+        If the file cannot be opened.
 
     References
     ----------
@@ -124,11 +124,11 @@ def read_c3d_file(path: Path, *, analog: bool = False) -> C3dFile:
         section = file.read(4)
         if len(section) < 4 or size < parameters_start + section[2] * _BLOCK:
             raise DataError(f"{path}: is truncated inside its parameters")
-        # Some writers leave the block count at 0 or too small: the data's start bounds the section as well.
         processor = section[3]
         if processor not in (_INTEL, _DEC, _MIPS):
             raise DataError(f"{path}: is not a readable c3d file (processor code {processor}; 84, 85 and 86 are known)")
         header = _read_header(head, processor)
+        # Some writers give too few blocks of parameters, or 0: the parameters then end where the data begin.
         n_bytes = max(section[2] * _BLOCK, header.data_start - parameters_start) - 4
         groups = _parameters(path, file.read(max(n_bytes, 0)), processor)
     header = _reconcile(path, header, groups.get("POINT", {}))
@@ -147,7 +147,7 @@ def _read_header(head: bytes, processor: int) -> _Header:
 
 
 def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
-    """The parameters go before the header, whose frame numbers end at 65,535; of points both must say the same."""
+    """The header corrected by the parameters, since its frame numbers end at 65,535; the point counts must agree."""
     n_frames, scale, data_start = header.n_frames, header.scale, header.data_start
     used, start = _whole_number(parameters.get("USED")), _whole_number(parameters.get("DATA_START"))
     if used is not None and used != header.n_points:
@@ -162,7 +162,7 @@ def _reconcile(path: Path, header: _Header, parameters: Parameters) -> _Header:
 
 
 def _whole_number(value: list[str] | FloatArray | None) -> int | None:
-    """A single number of a parameter; integers of 16 bits are meant without a sign."""
+    """The only number of a parameter, None for anything else; 16-bit integers are unsigned."""
     if not isinstance(value, np.ndarray) or value.size != 1 or not np.isfinite(value[0]):
         return None
     return int(value[0]) + (65536 if value[0] < 0 else 0)
@@ -226,7 +226,7 @@ def _parameter_value(raw: bytes, at: int, processor: int) -> list[str] | FloatAr
 
 
 def _text(raw: bytes) -> str:
-    """Text without blanks at its ends; the format does not say in which code letters beyond ASCII are."""
+    """Text without blanks at its ends; the format does not fix an encoding beyond ASCII."""
     try:
         return raw.decode().strip(" \0")
     except UnicodeDecodeError:
@@ -263,7 +263,7 @@ def _read_frames(path: Path, header: _Header, processor: int, size: int, analog:
 
 
 def _scaled_analog(samples: FloatArray, parameters: Parameters) -> FloatArray:
-    """Stored analog values (n_frames, n) as samples (n_samples, n_channels): (value - offset) scale general scale."""
+    """Samples (n_samples, n_channels) from stored values (n_frames, n): (value - OFFSET) * SCALE * GEN_SCALE."""
     used = parameters.get("USED")
     n_channels = int(used[0]) if isinstance(used, np.ndarray) and used.size else 0
     if n_channels < 1 or samples.shape[1] % n_channels:
@@ -279,12 +279,12 @@ def _scaled_analog(samples: FloatArray, parameters: Parameters) -> FloatArray:
 
 
 def write_c3d_file(file: Any, path: Path) -> None:
-    """Write a ``c3d`` of ezc3d, which itself says nothing when the disk is full.
+    """Write a ``c3d`` object of ezc3d and read it back, since ezc3d does not report a full disk.
 
     Raises
     ------
     OSError
-        If only a part of it was written.
+        If only a part of the file was written.
     """
     file.write(str(path))
     try:

@@ -10,7 +10,7 @@ class MissingFile(DataError):
 
 
 class UnfinishedError(DataError):
-    """Work that was asked for rightly and could not be finished, as on a full disk.
+    """A valid request that could not be finished, as on a full disk.
 
     The message says what is left and how to go on.
     """

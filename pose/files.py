@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and the lock by which one run keeps another from its output."""
+"""Files written whole or not at all, and the lock that keeps two runs from one output."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 
 from pose.errors import DataError
 
-if sys.platform != "win32":  # there two runs that write one output are not told apart
+if sys.platform != "win32":  # Windows has no fcntl: there nothing keeps two runs from one output
     import fcntl
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` with the same suffix; renamed to it if the body succeeds, removed if it fails.
+    """A temporary name beside `path`, with its suffix; renamed to `path` if the body succeeds, removed if it fails.
 
     Raises
     ------
     DataError
-        If the file cannot be written, naming it and not its temporary stand-in.
+        If the file cannot be written; the message names `path`, not the temporary name.
     """
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")  # two runs must not share it
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")  # two runs must not share a name
     try:
         yield temporary
         temporary.replace(path)
@@ -35,23 +35,23 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def lost_by_writing(targets: Iterable[Path], sources: Iterable[Path]) -> list[Path]:
-    """The files of `sources` that would be replaced by results written to `targets`, under whatever name."""
+    """The files of `sources` that writing to `targets` would overwrite, also under another name."""
     there = [target for target in targets if target.exists()]
     return [source for source in sources if source.exists() and any(source.samefile(target) for target in there)]
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether it is there and neither file nor folder. Such a thing can be read once or never ends; we read twice."""
+    """Whether a path is neither file nor folder. Pipes and devices can be read only once, or have no end."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def take_lock(descriptor: int) -> bool:
-    """Lock an open file or folder, unless another process has; the system unlocks it when this process ends.
+    """Lock an open file or folder, until this process ends.
 
     Returns
     -------
     bool
-        False if another process has it. True also where the system or the drive knows no such locks.
+        False if another process holds the lock. True also where the system or the drive has no such locks.
     """
     if sys.platform == "win32":
         return True
@@ -65,5 +65,5 @@ def take_lock(descriptor: int) -> bool:
 
 
 def is_still(descriptor: int, path: Path) -> bool:
-    """Whether an open file or folder is still what `path` names: who held its lock may have removed or moved it."""
+    """Whether `path` still names an open file or folder: the process that held its lock may have moved it."""
     return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())

@@ -31,12 +31,12 @@ def read_text(path: Path) -> str:
 
 
 def parse_number(token: str) -> float:
-    """A decimal number; unlike `float`, no digits grouped by underscores.
+    """A decimal number; digits grouped by underscores, which `float` takes, are refused.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If the token is no number.
     """
     if "_" in token:
         raise ValueError(token)
@@ -51,9 +51,9 @@ def read_numbers(path: Path, count: int, meaning: str) -> NDArray[np.float64]:
     path : Path
         File to read.
     count : int
-        How many numbers it must hold, exactly.
+        How many numbers the file must hold.
     meaning : str
-        What they are, for the message.
+        What the numbers are, for the message.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array, preconditi
         length = np.divide(squares, curvature, out=np.zeros_like(squares), where=moving)
         alpha += length * direction
         G += length * product
-        if run.record(alpha, G) <= run.problem.running_tol or not moving.any():
+        if run.record(alpha, G) <= run.problem.tolerance.running or not moving.any():
             return
         Z = precondition(G)
         previous, squares = squares, np.einsum("ij,ij->j", G, Z)

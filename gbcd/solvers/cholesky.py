@@ -17,9 +17,9 @@ import scipy.linalg
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
@@ -143,5 +143,5 @@ def _refine(
         if not norm < before:
             return alpha, G
         alpha, G = moved, residual
-        if norm <= problem.tol or has_stalled(before, norm) or run.stopped:
+        if problem.tolerance.is_met(norm) or has_stalled(before, norm) or run.stopped:
             return alpha, G

@@ -173,7 +173,7 @@ class ColumnFactor:
         return self.trace > EARLY_CODES_TRACE * self._coded_floor
 
     def compress(self) -> None:
-        """Turn L into 16-bit codes if their rounding is small beside sqrt(noise). Reading L limits the speed of P^-1."""
+        """Turn L into 16-bit codes where rounding is small beside sqrt(noise). Reading L limits the speed of P^-1."""
         if not self._allows_codes:
             return
         self._floor = max(self._floor, self._coded_floor)

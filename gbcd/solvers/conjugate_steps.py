@@ -12,8 +12,8 @@ from collections import deque
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import spans
 from gbcd.types import Float64Array, FloatArray
@@ -176,7 +176,7 @@ class _Descent:
     @property
     def converged(self) -> bool:
         """Whether an exact gradient is within the tolerance."""
-        return self._exact and self._norm <= self._run.problem.tol
+        return self._exact and self._run.problem.tolerance.is_met(self._norm)
 
     def exact_gradient(self) -> Float64Array:
         """Return the gradient in float64, newly evaluated unless the running one is as good."""
@@ -198,7 +198,7 @@ class _Descent:
         self._norm = run.record(self.alpha, self._G)
         self._drift = self._evaluation_error + _largest_error(system.product_error, self._moved)
         # In float64 the running gradient is as good as a newly evaluated one while its drift is negligible.
-        self._exact = system.dtype == np.float64 and self._drift <= NEGLIGIBLE_DRIFT * run.problem.tol
+        self._exact = system.dtype == np.float64 and self._drift <= NEGLIGIBLE_DRIFT * run.problem.tolerance.exact
 
     @property
     def _apparently_converged(self) -> bool:
@@ -207,7 +207,7 @@ class _Descent:
         A check that fails costs as much as several steps. So the sum of norm and drift must be within the tolerance, or
         the norm within half of the tolerance.
         """
-        tol = self._run.problem.running_tol
+        tol = self._run.problem.tolerance.running
         return self._norm <= max(tol - self._drift, 0.5 * tol) or self._stands_still
 
     def needs_gradient(self, whole: bool) -> bool:
@@ -215,7 +215,8 @@ class _Descent:
 
         Where K is kept `whole`, an evaluation takes the time of many steps, and is put off near the end.
         """
-        ends_soon = self._norm <= FINAL_NORM * self._run.problem.tol and self._drift <= MAX_FINAL_DRIFT * self._norm
+        tol = self._run.problem.tolerance.exact
+        ends_soon = self._norm <= FINAL_NORM * tol and self._drift <= MAX_FINAL_DRIFT * self._norm
         drifts_little = (whole and ends_soon) or self._drift <= MAX_DRIFT * self._norm
         return self._apparently_converged or not drifts_little
 

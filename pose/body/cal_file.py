@@ -11,7 +11,7 @@ from pose.errors import DataError
 from pose.text_files import read_numbers
 
 _ROTATION_TOLERANCE = 1e-3
-"""Error of a rotation matrix that is let through. Files carry six decimals, so a real one is good to 1e-6."""
+"""Largest error accepted in det R and in the entries of R R'. Files carry six decimals, so a rotation errs by 1e-6."""
 
 
 def read_cal(path: str | Path, name: str | None = None) -> Camera:
@@ -22,7 +22,7 @@ def read_cal(path: str | Path, name: str | None = None) -> Camera:
     path : path-like
         Text file of fx fy cx cy skew, k1 k2 p1 p2 k3, R (row-major, world to camera), t (mm).
     name : str, optional
-        The camera's name; the file's stem when not given.
+        The camera's name; by default the file's stem.
 
     Raises
     ------

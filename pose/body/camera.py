@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from pose.types import FloatArray
 
 _NEWTON_STEPS = 20
-"""Steps of Newton's method that undo the lens model."""
+"""Number of Newton steps that invert the lens model."""
 _NEWTON_TOLERANCE = 1e-9
-"""Error of an undistorted point, in units of the focal length: a pixel is about 1e-3."""
+"""Largest error of an undistorted point, in focal lengths; a pixel is about 1e-3."""
 _CENTRE_TOLERANCE = 0.25
-"""Share of a picture's width and height that the principal point may lie away from its centre."""
+"""Largest distance of the principal point from the picture's centre, as a share of its width and height."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Camera:
     rotation : ndarray of shape (3, 3)
         World to camera.
     translation : ndarray of shape (3,)
-        mm, so that a world point X stands at ``rotation @ X + translation`` in the camera.
+        mm; a world point X has the camera coordinates ``rotation @ X + translation``.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Camera:
         return -self.rotation.T @ self.translation
 
     def fits(self, width: int, height: int) -> bool:
-        """Whether the principal point is near the middle of a picture of this size, pixels."""
+        """Whether the principal point lies near the centre of a picture of this size, pixels."""
         size = np.array([width, height])
         return not bool((np.abs(self.matrix[:2, 2] - size / 2) > _CENTRE_TOLERANCE * size).any())
 
@@ -61,7 +61,7 @@ class Camera:
         return np.asarray(vectors, dtype=float) @ self.rotation.T
 
     def rotate_to_world(self, vectors: ArrayLike) -> FloatArray:
-        """Directions or root-relative poses (..., 3) of the camera's frame turned into the world's axes."""
+        """Camera directions or root-relative poses (..., 3) turned into the world's axes."""
         return np.asarray(vectors, dtype=float) @ self.rotation
 
     def project(self, points: ArrayLike) -> FloatArray:
@@ -81,11 +81,11 @@ class Camera:
         return pixels
 
     def undistort(self, pixels: ArrayLike) -> FloatArray:
-        """Where the rays of pixels (..., 2) meet the plane z = 1 of the camera's frame, (..., 2): inverts `project`.
+        """Points (..., 2) where the rays through pixels (..., 2) meet the camera's plane z = 1: inverts `project`.
 
         The lens model has no closed inverse. Newton's method solves it to 1e-10, which ``cv2.undistortPoints`` with its
-        default criteria does not reach. NaN where no point of the scene can be seen: where the pixel is not finite, or
-        the lens model folds back before it.
+        default criteria does not reach. NaN where the pixel is not finite, or lies beyond the place where the lens
+        model folds back.
         """
         pixels = np.asarray(pixels, dtype=float)
         K = self.matrix
@@ -130,16 +130,16 @@ class Camera:
         return self.rotate_to_world(directions)
 
     def back_project(self, pixels: ArrayLike, depth: ArrayLike) -> FloatArray:
-        """World points (..., 3), mm, that show at pixels (..., 2) at a depth (...) along the camera's z axis, mm."""
+        """World points (..., 3), mm, seen at pixels (..., 2), at a depth (...) along the camera's z axis, mm."""
         point = self.undistort(pixels)
         depth = np.asarray(depth, dtype=float)[..., None]
         in_camera = np.concatenate([point * depth, np.broadcast_to(depth, (*point.shape[:-1], 1))], axis=-1)
         return self.rotate_to_world(in_camera - self.translation)
 
     def back_project_to_height(self, pixels: ArrayLike, height: float = 0.0) -> FloatArray:
-        """World points (..., 3) at the height z = `height`, mm, that show at pixels (..., 2): the floor, by default.
+        """World points (..., 3), mm, seen at pixels (..., 2), on the plane z = `height`, mm: by default the floor.
 
-        NaN where the ray does not meet that height in front of the camera.
+        NaN where the ray does not meet the plane in front of the camera.
         """
         directions = self.rays(pixels)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -155,12 +155,12 @@ def triangulate(cameras: Sequence[Camera], pixels: ArrayLike) -> FloatArray:
     ----------
     cameras : sequence of Camera
     pixels : array_like of shape (n_cameras, ..., 2)
-        NaN where a camera does not see the point; two must.
+        NaN where a camera does not see the point; at least two must see it.
 
     Raises
     ------
     ValueError
-        If there is not one set of pixels a camera.
+        If there are not as many sets of pixels as cameras.
     """
     pixels = np.asarray(pixels, dtype=float)
     if len(pixels) != len(cameras):

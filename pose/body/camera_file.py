@@ -14,19 +14,20 @@ from pose.errors import DataError
 _MATRIX_NAMES = ("camera_matrix", "Camera_Matrix", "cameraMatrix", "K")
 _DISTORTION_NAMES = ("distortion_coefficients", "Distortion_Coefficients", "distCoeffs", "dist_coeffs", "D")
 _LENS = 5
-"""Numbers of the lens model, k1 k2 p1 p2 k3; OpenCV's longer models have more."""
+"""Number of distortion coefficients, k1 k2 p1 p2 k3; OpenCV's longer lens models have more."""
 
 
 def read_camera(path: str | Path) -> Camera:
     """Read one camera: a ``.cal`` file, or OpenCV's YAML, XML or JSON.
 
-    Of the latter ``camera_matrix`` (or ``cameraMatrix``, ``K``) and ``distortion_coefficients`` (or ``distCoeffs``,
-    ``D``; none without) are read, as `cv2.FileStorage` writes them. The camera stands at the world's origin.
+    From OpenCV's files, as `cv2.FileStorage` writes them, ``camera_matrix`` (or ``cameraMatrix``, ``K``) and
+    ``distortion_coefficients`` (or ``distCoeffs``, ``D``; zeros if missing) are read. Their camera stands at the
+    world's origin.
 
     Raises
     ------
     DataError
-        If the file is missing, cannot be read, or holds no such camera.
+        If the file is missing, cannot be read, or holds no valid camera.
     """
     path = Path(path)
     if not path.is_file():
@@ -46,9 +47,9 @@ def read_camera(path: str | Path) -> Camera:
 
 
 def _read_opencv(path: Path) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Camera matrix and distortion, None where there is none."""
+    """Camera matrix and distortion coefficients; None for one that is missing."""
     try:
-        # From memory: OpenCV opens no path that it cannot encode, and tells the format by the text.
+        # Read from memory: OpenCV cannot open every path, and recognises the format by the text.
         storage = cv2.FileStorage(path.read_text(encoding="utf-8-sig"), cv2.FILE_STORAGE_READ | cv2.FILE_STORAGE_MEMORY)
         found = []
         for names in (_MATRIX_NAMES, _DISTORTION_NAMES):

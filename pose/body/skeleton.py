@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pose.types import FloatArray
 
 _SIDE = re.compile(r"(left|right)_|(?:upper|lower)([LR])(?:Arm|Leg)")
-"""The side in the name of a joint: ``left_elbow``, ``upperLArmDistal``."""
+"""Pattern of the side in a joint's name: ``left_elbow``, ``upperLArmDistal``."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Skeleton:
     Parameters
     ----------
     names : tuple of str
-        One a joint, in the order of every pose array.
+        Names of the joints, in the order of every pose array.
     parents : tuple of int
-        The parent's index of each joint, -1 for the root.
+        Index of each joint's parent, -1 for the root.
     """
 
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ HUMANEVA_20 = Skeleton(
     ),
     parents=(1, -1, 0, 2, 3, 4, 0, 6, 7, 8, 1, 10, 11, 12, 1, 14, 15, 16, 0, 18),
 )
-"""Both ends of the HumanEva-I toolkit's ten limbs, with its names and in its order; the root comes second."""
+"""The two ends of each of the HumanEva-I toolkit's ten limbs, named and ordered as there; the root comes second."""
 
 POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     (1,),  # pelvis
@@ -106,7 +106,7 @@ POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     *((14,), (15, 16), (17,)),
     (19,),  # head
 )
-"""For each joint of `HUMANEVA_15` the points of `HUMANEVA_20` that it is the mean of."""
+"""Indices of the points of `HUMANEVA_20` whose mean is each joint of `HUMANEVA_15`."""
 
 
 def joints_15_from_20(points: ArrayLike) -> FloatArray:

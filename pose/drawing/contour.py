@@ -9,6 +9,6 @@ from pose.types import Image, Mask
 
 
 def draw_contour(image: Image, mask: Mask) -> None:
-    """Draw the outlines of a mask, those of its holes too, into `image`."""
+    """Draw the outlines of a mask and of its holes into `image`."""
     contours, _ = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     cv2.drawContours(image, contours, -1, CONTOUR_COLOUR, 2, cv2.LINE_AA)

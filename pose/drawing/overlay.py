@@ -77,7 +77,7 @@ def overlay_frame(
 
 
 def _onto_picture(pose: FloatArray, mask: Mask, axes: str, camera: Camera | None) -> FloatArray | None:
-    """Pixels of the joints, or None where nothing tells how the camera sees them."""
+    """Pixels (J, 2) of the joints; None for a pose in world axes without a camera."""
     if camera is not None:
         return fit_through_camera(pose if axes == "camera" else camera.rotate_to_camera(pose), mask, camera)
     return fit_to_silhouette(pose, mask) if axes == "camera" else None

@@ -1,4 +1,4 @@
-"""A panel: one view of a pose on paper, as it stands beside the picture in an overlay."""
+"""A panel: one view of a pose, drawn beside the picture in an overlay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pose.drawing.text import write_text
 from pose.types import FloatArray, Image
 
 _PANEL_REACH = 1000.0
-"""Millimetres from the root that a panel shows above and below."""
+"""Millimetres that a panel shows above the root, and below it."""
 
 
 def skeleton_panel(
@@ -24,7 +24,7 @@ def skeleton_panel(
     title: str,
     std: FloatArray | None = None,
 ) -> Image:
-    """A (height, width, 3) view of a root-relative pose on paper, turned about the vertical.
+    """A view, (height, width, 3), of a root-relative pose turned about the vertical.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def skeleton_panel(
     axes : str
         ``"camera"`` (y down) or ``"world"`` (z up).
     turn : float
-        Degrees about the vertical.
+        Degrees by which the pose is turned about the vertical.
     title : str
         Written into the upper left corner.
     std : ndarray of shape (J, 3), optional
@@ -52,7 +52,7 @@ def skeleton_panel(
     across, down = _seen_from(pose, axes, turn)
     pixels = np.stack([width / 2 + scale * across, height / 2 + scale * down], axis=1)
     if std is not None:
-        # Variances of independent coordinates add up, with the squares of the turn's factors.
+        # Coordinates are taken as independent: variances add up, weighted by the squares of cosine and sine.
         wide, high = np.sqrt(_seen_from(std**2, axes, turn, squared=True))
         draw_ellipses(panel, pixels, scale * np.stack([wide, high], axis=1), skeleton)
     draw_skeleton(panel, pixels, skeleton)
@@ -60,7 +60,7 @@ def skeleton_panel(
 
 
 def _seen_from(pose: FloatArray, axes: str, turn: float, *, squared: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Across and down, (J,) each, of points turned about the vertical; of variances where `squared`."""
+    """Coordinates across and down, (J,) each, of points turned about the vertical; variances where `squared`."""
     right, down, forward = pose.T if axes == "camera" else (pose[:, 0], -pose[:, 2], pose[:, 1])
     cosine, sine = np.cos(np.deg2rad(turn)), np.sin(np.deg2rad(turn))
     if squared:

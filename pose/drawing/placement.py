@@ -1,4 +1,4 @@
-"""Where a root-relative pose lies in the picture: the silhouette tells."""
+"""The place of a root-relative pose in the picture, found by the silhouette."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pose.types import FloatArray, Mask
 _SOLE = 80.0
 """Millimetres from the ankle to the floor."""
 _FIT_STEPS = 6
-"""Corrections of the place of a pose; each leaves about a tenth of the error, a few body lengths from the camera."""
+"""Number of corrections of a pose's place. A few body lengths from the camera, each leaves a tenth of the error."""
 _NEAREST = 500.0
-"""Millimetres that a fitted pose stays in front of the camera, at least."""
+"""Least depth of a fitted pose, millimetres in front of the camera."""
 
 
 def fit_to_silhouette(pose: FloatArray, mask: Mask) -> FloatArray:
     """Pixels (J, 2) of a root-relative pose in camera axes, scaled and moved onto the silhouette.
 
-    The person's depth is not known, so the view is orthographic. The pose is scaled until its height, soles included,
-    is that of the silhouette; the mean column of its joints is that of the mask.
+    The person's depth is not known, so the view is orthographic. The pose is scaled to the silhouette's height, soles
+    included, and moved until the mean column of its joints is that of the mask.
     """
     rows = np.flatnonzero(mask.any(axis=1))
     columns = np.flatnonzero(mask.any(axis=0))
@@ -34,8 +34,8 @@ def fit_to_silhouette(pose: FloatArray, mask: Mask) -> FloatArray:
 def fit_through_camera(pose: FloatArray, mask: Mask, camera: Camera) -> FloatArray:
     """Pixels (J, 2) of a root-relative pose in camera axes, where a calibrated camera would see it.
 
-    The pose is put at the distance at which its height, soles included, is that of the mask, and where its rows and its
-    mean column are those of the mask. NaN where the lens model shows no point.
+    The pose is put where its first and last row, soles included, and its mean column are those of the mask. NaN where
+    a joint cannot be projected.
     """
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     centre = np.average(columns, weights=(mask[:, columns] > 0).sum(axis=0))
@@ -50,7 +50,7 @@ def fit_through_camera(pose: FloatArray, mask: Mask, camera: Camera) -> FloatArr
             break
         depth = max(place[2] * (bottom - top) / max(rows[-1] - rows[0], 1), _NEAREST - points[:, 2].min())
         moved = np.array([centre - pixels[:-1, 0].mean(), (rows[0] + rows[-1] - top - bottom) / 2])
-        # The shift of the picture in mm at this depth, then all of it scaled to the new depth.
+        # The shift in the picture becomes mm at this depth; the place is then scaled to the new depth.
         place[:2] = (place[:2] + moved * place[2] / np.diag(camera.matrix)[:2]) * depth / place[2]
         place[2] = depth
     return camera.project(camera.rotate_to_world(pose + place - camera.translation))

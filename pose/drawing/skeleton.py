@@ -10,11 +10,11 @@ from pose.drawing.colours import PAPER, SIDE_COLOURS
 from pose.types import BoolArray, FloatArray, Image
 
 _SUBPIXEL_BITS = 4
-"""Bits of a coordinate behind the point: OpenCV draws at sixteenths of a pixel."""
+"""Fractional bits of a coordinate: OpenCV draws at sixteenths of a pixel."""
 _LARGEST_PIXEL = 2.0**26
-"""Pixels: coordinates beyond it do not fit into OpenCV's integers."""
+"""Largest coordinate that is drawn, pixels; larger ones do not fit into OpenCV's integers."""
 _RIM = 3
-"""Pixels by which the pale rim of a bone is thicker than the bone."""
+"""Pixels that the pale rim adds to the thickness of a bone."""
 _ELLIPSE_OPACITY = 0.3
 """Opacity of the ellipses of standard deviations, 0 to 1."""
 
@@ -30,7 +30,7 @@ def draw_skeleton(image: Image, pixels: FloatArray, skeleton: Skeleton, thicknes
         x and y of the joints. Joints that are not finite, or too far away to draw, are left out with their bones.
     skeleton : Skeleton
     thickness : int
-        Of the bones, pixels.
+        Thickness of the bones, pixels.
     """
     drawable: BoolArray = np.asarray(np.abs(pixels) < _LARGEST_PIXEL)  # False for NaN
     points = np.round(np.where(drawable, pixels, 0) * 2**_SUBPIXEL_BITS).astype(int)
@@ -54,7 +54,7 @@ def draw_ellipses(image: Image, centres: FloatArray, half_axes: FloatArray, skel
     image : ndarray of shape (height, width, 3), uint8
         Drawn into.
     centres, half_axes : ndarray of shape (J, 2)
-        Pixels, across and down. Those that are not finite, or smaller than a pixel, are left out.
+        Pixels, across and down. Ellipses that are not finite, or smaller than a pixel, are left out.
     skeleton : Skeleton
     """
     filled = image.copy()

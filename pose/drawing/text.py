@@ -9,11 +9,11 @@ from pose.series.pose_series import quality_words
 from pose.types import Image
 
 _QUALITY_SIZE = 0.5
-"""Size of the letters of the quality flags, times OpenCV's own."""
+"""Font scale of the quality flags, in OpenCV's base size."""
 
 
 def write_text(image: Image, text: str, place: tuple[int, int], size: float = 0.5, colour: Colour = INK) -> None:
-    """Write text into `image`; `place` (x, y), pixels, is where its base line begins."""
+    """Write text into `image`; `place` (x, y), pixels, is the beginning of the base line."""
     cv2.putText(image, text, place, cv2.FONT_HERSHEY_SIMPLEX, size, colour, 1, cv2.LINE_AA)
 
 

@@ -1,4 +1,4 @@
-"""The axes that poses are given in, and the turn from each to its twin whose y points up, as OpenSim has it."""
+"""The axes of poses, and the rotation to axes whose y points up, as OpenSim expects."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray
 
-#: What is written into files.
+#: Directions of x, y and z by the name of the axes, as files state them.
 MEANING = {
     "camera": "x right, y down, z forward, as the camera sees it",
     "camera-y-up": "x right, y up, z towards the camera",
     "world": "z up",
     "world-y-up": "y up, x as in the world with z up",
 }
-#: The twin of each, by source.
+#: Name of the axes with y up, by the name of the camera's or the world's own axes.
 Y_UP = {"camera": "camera-y-up", "world": "world-y-up"}
+#: Name of the camera's or the world's own axes, by the name of the axes with y up.
 NATIVE = {twin: axes for axes, twin in Y_UP.items()}
-# Half and quarter turns about x: rows are the new axes in the old ones.
+# Rotations about x to y up: by 180 degrees (camera) and 90 degrees (world). Row i is new axis i in the old axes.
 _TURNS = {
     "camera": np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]),
     "world": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]),
@@ -27,21 +28,21 @@ _TURNS = {
 
 
 def to_y_up(series: PoseSeries) -> PoseSeries:
-    """The same poses with y up; those that have it already are returned as they are."""
+    """The poses in axes with y up; a series that has y up already is returned unchanged."""
     if series.axes not in Y_UP:
         return series
     return _turned(series, _TURNS[series.axes], Y_UP[series.axes])
 
 
 def to_native(series: PoseSeries) -> PoseSeries:
-    """`to_y_up` undone: the camera's or the world's own axes."""
+    """The poses in the camera's or the world's own axes: the inverse of `to_y_up`."""
     if series.axes not in NATIVE:
         return series
     return _turned(series, _TURNS[NATIVE[series.axes]].T, NATIVE[series.axes])
 
 
 def _turned(series: PoseSeries, turn: FloatArray, axes: str) -> PoseSeries:
-    # Every turn exchanges axes only, so that standard deviations go with them, without their signs.
+    # A rotation by 90 or 180 degrees permutes axes and flips signs. Standard deviations are only permuted.
     order = np.abs(turn).argmax(axis=1)
     signs = turn.sum(axis=1)
     joints = series.joints[..., order] * signs + 0.0  # no -0

@@ -1,8 +1,8 @@
-"""C3D, the binary format of motion capture: points in mm at one frame rate, what they mean as parameters.
+"""C3D, the binary format of motion capture: points in mm at one frame rate, and parameters that describe them.
 
-Where a series has them, standard deviations and quality flags are analog channels at the frame rate, one a coordinate
-(``left_wrist_std_x``) and ``quality``: every C3D viewer draws those. The group ``POSE`` says in its parameter
-``RECORD``, as JSON cut into pieces, what the other formats say too.
+Standard deviations and quality flags of a series are analog channels at the frame rate, which every C3D viewer draws:
+one channel per coordinate (``left_wrist_std_x``), and ``quality``. The parameter ``POSE:RECORD`` holds the record that
+all formats share (`pose.export.record`), as JSON cut into pieces.
 """
 
 from __future__ import annotations
@@ -21,38 +21,39 @@ from pose.export.timing import regular_rate
 from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray, IntArray
 
-#: Frames that the header can count.
+#: Largest number of frames that the header can count.
 _MOST_FRAMES = 65_535
-#: Characters of the record in one text of a parameter, which has at most 255 bytes.
+#: Characters of the record in one text of a parameter; a text has at most 255 bytes.
 _PIECE = 120
-#: Texts of one parameter.
+#: Largest number of texts in one parameter.
 _MOST_PIECES = 255
-#: The residual of a point that was not seen.
+#: Residual and standard deviations of a point that was not seen.
 _UNSEEN = -1.0
-#: What points right and up on a screen, by the axes of a series; axes with y up are not listed.
+#: Axes that point right and up on a screen, by the axes of a series without y up.
 _SCREEN = {"camera": ("+X", "-Y"), "world": ("+X", "+Z")}
+#: Axes that point right and up on a screen, for a series with y up.
 _Y_UP_SCREEN = ("+X", "+Y")
-#: mm in the units of length that are read.
+#: mm per unit of length, for the units that are read.
 _MM_PER_UNIT = {"mm": 1.0, "m": 1000.0}
 
 
 def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None, name: str | None = None) -> None:
-    """Points named after the joints; those of frames that show nobody have the residual -1.
+    """Write one point per joint, named after it; in frames that show nobody the residual is -1.
 
     Parameters
     ----------
     path : path-like
     series : PoseSeries
-        In any axes; they are stated in ``POINT:X_SCREEN`` and ``Y_SCREEN`` too.
+        In any axes; ``POINT:X_SCREEN`` and ``POINT:Y_SCREEN`` state which of them point right and up.
     rate : float, optional
-        Frames per second; by default told from the times.
+        Frames per second; by default computed from the times.
     name : str, optional
-        What messages call the file.
+        The file's name in messages.
 
     Raises
     ------
     DataError
-        If the frames do not follow evenly or are more than the format counts.
+        If the frames are not evenly spaced, or are more than the format can count.
     """
     import ezc3d  # needed for C3D alone, and slow to load
 
@@ -104,7 +105,7 @@ def _std_labels(names: tuple[str, ...]) -> list[list[str]]:
 
 
 def _pieces(where: Path, record: dict[str, Any]) -> list[str]:
-    # Readers strip blanks from the ends of texts, and some know ASCII only.
+    # Readers strip blanks from the ends of texts, so blanks are escaped. Some know ASCII only, as `json.dumps` writes.
     text = json.dumps(record, separators=(",", ":")).replace(" ", "\\u0020")
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     if len(pieces) > _MOST_PIECES:
@@ -113,12 +114,12 @@ def _pieces(where: Path, record: dict[str, Any]) -> list[str]:
 
 
 def read_c3d(path: str | Path) -> PoseSeries:
-    """Read a C3D file of ours, or another's whose points are the joints of a known skeleton.
+    """Read a C3D file of `write_c3d`, or another tool's whose points are the joints of a known skeleton.
 
     Raises
     ------
     DataError
-        If it is no C3D file, is truncated, or its points are no skeleton.
+        If the file is not C3D or is truncated, or its points are not the joints of a known skeleton.
     """
     path = Path(path)
     file = read_c3d_file(path, analog=True)
@@ -137,7 +138,7 @@ def read_c3d(path: str | Path) -> PoseSeries:
     frame = first + np.arange(n, dtype=np.int64) * int(given.get("frame_step", 1))
     time = float(given.get("start_time_s", first / rate)) + np.arange(n) / rate
     labels = file.texts("ANALOG", "LABELS")
-    # Ours have one sample a frame; other tools' channels are none of ours.
+    # `write_c3d` writes one sample per frame; channels at another rate are another tool's.
     channels = dict(zip(labels, file.analog.T, strict=False)) if len(file.analog) == n else {}
     return checked_series(path, record, frame, time, positions, *_read_channels(path, channels, record, positions))
 

@@ -1,7 +1,7 @@
-"""Tidy CSV: one row a frame and joint, for pandas, R and spreadsheets; what they mean stands in a file beside it.
+"""Tidy CSV for pandas, R and spreadsheets: one row per frame and joint, and a metadata file beside the table.
 
-A comment above the header would break the readers' defaults, so units, axes and provenance go into
-``NAME.csv-metadata.json``, which is where CSV on the Web (W3C, "Metadata Vocabulary for Tabular Data", 2015) looks.
+Units, axes and provenance go into ``NAME.csv-metadata.json``, where CSV on the Web (W3C, "Metadata Vocabulary for
+Tabular Data", 2015) looks. A comment line above the header would break readers with default settings.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _POSITION = ("x_mm", "y_mm", "z_mm")
 _STD = ("std_x_mm", "std_y_mm", "std_z_mm")
 _QUALITY = "quality"
 _BETWEEN_FLAGS = ";"
-#: Rows that are converted at once.
+#: Rows converted from text to numbers at a time, while reading.
 _ROWS = 10_000
-#: Frames that are in memory as text at once.
+#: Frames held in memory as text at a time, while writing.
 _FRAMES = 1_000
 _TYPES = {"frame": "integer", "joint": "string", _QUALITY: "string"}
 _DESCRIPTIONS = {
@@ -44,20 +44,20 @@ _DESCRIPTIONS = {
 
 
 def write_csv(path: str | Path, series: PoseSeries) -> None:
-    """One row a frame and joint, ``frame, time_s, joint, x_mm, y_mm, z_mm``; numbers are empty where nobody was found.
+    """Write one row per frame and joint; numbers are empty where nobody was found.
 
-    ``std_x_mm, std_y_mm, std_z_mm`` and ``quality`` follow where the series has them. The table alone: see
-    `write_csv_metadata` for what it cannot say.
+    The columns are ``frame, time_s, joint, x_mm, y_mm, z_mm``, then ``std_x_mm, std_y_mm, std_z_mm`` and ``quality``
+    where the series has them. `write_csv_metadata` writes what the table cannot say.
     """
     with CsvAppender(path, series) as appender:
         appender.append(series)
 
 
 class CsvAppender:
-    """Writes a table in batches; the first series says which columns there are."""
+    """Writes a table in batches; the first series decides its columns."""
 
     def __init__(self, path: str | Path, series: PoseSeries) -> None:
-        record_of(series)  # names and axes that no file can hold are refused before there is a file
+        record_of(series)  # refuses names and axes that no file can hold, before the file is created
         self._file = Path(path).open("w", newline="", encoding="utf-8")  # noqa: SIM115 - closed by __exit__
         self._writer = csv.writer(self._file, lineterminator="\r\n")
         self._writer.writerow(_columns(series))
@@ -78,7 +78,7 @@ class CsvAppender:
 
 
 def _lines(series: PoseSeries, part: slice, names: Sequence[str]) -> list[str]:
-    """Rows of some frames."""
+    """The lines of text of some frames."""
     joints = series.joints[part]
     numbers = joints if series.std is None else np.concatenate([joints, series.std[part]], axis=2)
     form = ",".join(["%.2f"] * numbers.shape[2])
@@ -94,15 +94,15 @@ def _lines(series: PoseSeries, part: slice, names: Sequence[str]) -> list[str]:
 
 
 def metadata_path(path: str | Path) -> Path:
-    """Where the metadata of a table stand: ``a.csv-metadata.json`` for ``a.csv``."""
+    """Path of a table's metadata file: ``a.csv-metadata.json`` for ``a.csv``."""
     path = Path(path)
     return path.with_name(f"{path.name}-metadata.json")
 
 
 def write_csv_metadata(path: str | Path, series: PoseSeries, *, table: str | None = None) -> None:
-    """Write the columns' types and units, axes, skeleton and provenance to `path`, a `metadata_path`.
+    """Write the columns' types and units, axes, skeleton and provenance to `path`, which `metadata_path` names.
 
-    `table` is the name of the CSV file; by default the one that `path` belongs to.
+    `table` is the name of the CSV file; by default it is derived from `path`.
     """
     path = Path(path)
     name = table or path.name.removesuffix("-metadata.json")
@@ -116,10 +116,10 @@ def write_csv_metadata(path: str | Path, series: PoseSeries, *, table: str | Non
 
 
 def read_csv(path: str | Path) -> PoseSeries:
-    """Read a table of `write_csv`, whatever the order of its rows and columns; other columns are left alone.
+    """Read a table of `write_csv`; rows and columns may come in any order, and further columns are ignored.
 
-    Without the metadata file beside it the joints must be those of a known skeleton, and the axes are taken to be the
-    camera's, with a warning.
+    Without the metadata file beside the table, the joints must be those of a known skeleton, and the axes are taken to
+    be the camera's, with a warning.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def _flags_text(flags: int) -> str:
 
 
 def _read_table(path: Path, rows: Any) -> dict[str, NDArray[Any]]:
-    """The columns that we know, whole."""
+    """The known columns of a table, by name."""
     try:
         header = next(rows, None)
         if header is None:

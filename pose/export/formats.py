@@ -26,7 +26,7 @@ class Appender(Protocol):
     """An open file that takes some frames at a time, and is closed as a context manager."""
 
     def append(self, series: PoseSeries) -> None:
-        """Write some frames behind those that are there."""
+        """Write some frames after those already written."""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -44,13 +44,13 @@ class Format:
     Parameters
     ----------
     read : callable
-        Path to series.
+        Takes a path, returns a series.
     write : callable or None
-        Path, series, frame rate or None, and the final name; None where `appender` writes whole files too.
+        Takes path, series, frame rate or None, and the file's final name. None where `appender` writes whole files too.
     appender : callable or None
         Opens a file for writing in batches.
     y_up : bool
-        Whether its readers expect y to point up.
+        Whether tools that read the format expect y to point up.
     """
 
     read: Callable[[Path], PoseSeries]
@@ -59,7 +59,7 @@ class Format:
     y_up: bool = False
 
 
-#: By suffix, in lower case.
+#: The formats by suffix, in lower case.
 FORMATS: dict[str, Format] = {
     ".csv": Format(read_csv, appender=CsvAppender),
     ".npz": Format(read_npz, lambda path, series, _rate, _name: write_npz(path, series)),
@@ -79,7 +79,7 @@ def read_series(path: str | Path) -> PoseSeries:
     pose.errors.DataError
         If there is no such file, or it is not what its suffix says.
     ValueError
-        If the suffix is none of theirs.
+        If no format has the suffix.
     """
     path = Path(path)
     form = _format(path)
@@ -99,10 +99,10 @@ def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = Non
     path : path-like
     series : PoseSeries
     axes : {"native", "y-up"}, optional
-        The camera's or world's own axes, or the same turned until y points up. By default y up for TRC, which OpenSim
-        reads, and the series' axes for all others.
+        The camera's or the world's own axes, or axes with y up. By default TRC, which OpenSim reads, gets y up, and
+        the other formats keep the series' axes.
     rate : float, optional
-        Interpolate to so many frames per second first; TRC and C3D need it where frames do not follow evenly.
+        Frames per second to interpolate to first; TRC and C3D need it where frames are not evenly spaced.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = Non
     DataError
         If the file cannot be written, or the series does not fit the format.
     ValueError
-        If suffix, axes or rate are none that there are.
+        If the suffix or the axes are unknown, or the rate is not within `RATES`.
     """
     path = Path(path)
     form = _format(path)
@@ -136,9 +136,10 @@ def write_series(path: str | Path, series: PoseSeries, *, axes: str | None = Non
 
 
 class SeriesWriter:
-    """Write a CSV or HDF5 file in batches, in memory that does not grow; it appears whole or not at all.
+    """Write a CSV or HDF5 file in batches; the file appears whole or not at all.
 
-    Use it as a context manager. The first batch decides what the file holds; a CSV file gets its metadata file too.
+    Use it as a context manager. The first batch decides what the file holds. Memory does not grow with the number of
+    frames. A CSV file gets its metadata file too.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ class SeriesWriter:
         self._temporary = self.path
 
     def append(self, series: PoseSeries) -> None:
-        """Write some frames; they come after those that are there."""
+        """Write some frames after those already written."""
         if self._appender is None or self._first is None:
             self._appender = self._stack.enter_context(self._open(self._temporary, series))
             self._first = series
@@ -185,7 +186,7 @@ class SeriesWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._stack:  # whatever is raised in here removes what was written
+        with self._stack:  # an error raised in here removes what was written
             if error is not None:
                 raise error
             if self._first is None:
@@ -196,7 +197,7 @@ class SeriesWriter:
 
 
 def _misfit(first: PoseSeries, series: PoseSeries, last_frame: int | None) -> str:
-    """Why a batch does not belong to those before it; empty where it does."""
+    """Why a batch does not fit the batches before it; empty if it does."""
     if series.skeleton != first.skeleton or series.axes != first.axes:
         return "a batch has another skeleton or other axes than the first"
     if (series.std is None) != (first.std is None) or (series.quality is None) != (first.quality is None):

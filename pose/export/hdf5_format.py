@@ -1,4 +1,4 @@
-"""HDF5: arrays and attributes; grows frame by frame, so that long videos need little memory."""
+"""HDF5: arrays and attributes, written batch by batch so that long videos need little memory."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from pose.export.record import FORMAT, UNIT, VERSION, as_record, check_version, 
 from pose.series.pose_series import PoseSeries, Quality
 
 # h5py is imported in the functions that need it, to keep it out of `import pose`.
-#: Frames that are stored together.
+
+#: Frames in one chunk of a dataset.
 _CHUNK = 256
-#: Attributes of the file that are no provenance.
+#: Attributes of the file that are not provenance.
 _OWN = ("format", "format_version")
 
 
 def write_hdf5(path: str | Path, series: PoseSeries) -> None:
-    """Arrays ``frame``, ``time``, ``joints``, ``found``, and ``std`` and ``quality`` where the series has them.
+    """Write the arrays ``frame``, ``time``, ``joints``, ``found``, and ``std`` and ``quality`` if the series has them.
 
-    The joints' names, parents, unit and axes are attributes of ``joints``, the provenance is attributes of the file.
+    The attributes of ``joints`` state names, parents, unit and axes; the attributes of the file state the provenance.
     """
     with Hdf5Appender(path, series) as appender:
         appender.append(series)
 
 
 class Hdf5Appender:
-    """Writes arrays in batches; the first series says which there are."""
+    """Writes arrays in batches; the first series decides which arrays there are."""
 
     def __init__(self, path: str | Path, series: PoseSeries) -> None:
         import h5py
@@ -48,7 +49,7 @@ class Hdf5Appender:
         self._file.attrs["format"], self._file.attrs["format_version"] = FORMAT, VERSION
         self._file.attrs.update(series.provenance)
         self._file["time"].attrs["unit"] = "s"
-        for name in ("joints", "std"):  # in this order: the same series gives the same bytes
+        for name in ("joints", "std"):  # a fixed order, so that equal series give equal bytes
             if name in self._file:
                 self._file[name].attrs["unit"] = UNIT
         joints = self._file["joints"].attrs
@@ -59,7 +60,7 @@ class Hdf5Appender:
             self._file["quality"].attrs["flags"] = json.dumps(flags)
 
     def append(self, series: PoseSeries) -> None:
-        """Write some frames behind those that are there."""
+        """Write some frames after those already written."""
         for name, values in _arrays(series).items():
             dataset = self._file[name]
             n = len(dataset)
@@ -80,9 +81,9 @@ class Hdf5Appender:
 
 
 class _Sink(io.RawIOBase):
-    """A file for HDF5 that keeps a fault to itself until it is asked.
+    """A file for HDF5 that stores an error of writing instead of raising it, until `check` is called.
 
-    HDF5 ends the process when a write fails at its exit, as on a full disk; it must never learn of it.
+    HDF5 ends the process when a write fails at its exit, as on a full disk. So every write must seem to succeed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,7 +91,7 @@ class _Sink(io.RawIOBase):
         self._fault: OSError | None = None
 
     def check(self) -> None:
-        """Raise what went wrong so far."""
+        """Raise the stored error, if there is one."""
         if self._fault is not None:
             raise self._fault
 
@@ -162,7 +163,7 @@ def read_hdf5(path: str | Path) -> PoseSeries:
     import h5py
 
     path = Path(path)
-    path.open("rb").close()  # a missing file is an OSError of its own
+    path.open("rb").close()  # raises the system's own error if the file is missing
     try:
         file = h5py.File(path, "r")
     except OSError as error:

@@ -15,14 +15,15 @@ from pose.types import FloatArray
 
 #: Decimals of a number in mm: a micrometre.
 _DECIMALS = 3
-#: Largest frame or time: every whole number up to here is a float too.
+#: Largest frame number, and largest time in seconds: float64 holds every whole number up to here.
 _LARGEST = 2**53
 
 
 def write_json(path: str | Path, series: PoseSeries) -> None:
-    """The record, and ``frames``: ``frame``, ``time_s``, ``joints_mm`` (null where nobody was found).
+    """Write the record, and a list ``frames``.
 
-    ``std_mm`` and ``quality`` (a list of words) where the series has them.
+    Each frame has ``frame``, ``time_s``, ``joints_mm`` (null where nobody was found), and ``std_mm`` and ``quality`` (a
+    list of words) where the series has them.
     """
     head = json.dumps(record_of(series), ensure_ascii=False, indent=1)
     with Path(path).open("w", encoding="utf-8") as file:

@@ -16,9 +16,10 @@ _NEEDED = ("frame", "time", "joints", "record")
 
 
 def write_npz(path: str | Path, series: PoseSeries) -> None:
-    """Arrays ``frame``, ``time`` (s), ``joints`` (n, J, 3; mm), ``found``, ``names``, ``parents``, ``record`` (JSON).
+    """Write a series as plain arrays.
 
-    ``std`` and ``quality`` where the series has them.
+    They are ``frame``, ``time`` (s), ``joints`` (n, J, 3; mm), ``found``, ``names``, ``parents``, ``record`` (JSON),
+    and ``std`` and ``quality`` where the series has them.
     """
     skeleton = series.skeleton
     arrays = {
@@ -34,7 +35,7 @@ def write_npz(path: str | Path, series: PoseSeries) -> None:
         arrays["std"] = np.asarray(series.std, dtype=np.float64)
     if series.quality is not None:
         arrays["quality"] = np.asarray(series.quality, dtype=np.int64)
-    with Path(path).open("wb") as file:  # given a name, NumPy would add a suffix
+    with Path(path).open("wb") as file:  # to a path, NumPy would add a suffix
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -48,7 +49,7 @@ def read_npz(path: str | Path) -> PoseSeries:
     """
     path = Path(path)
     try:
-        # Opened here: a file that is no archive would make NumPy try a pickle, which `allow_pickle` refuses oddly.
+        # Checked here, because NumPy takes a file that is no archive for a pickle, and says so in its message.
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise DataError(f"{path}: is not an .npz file, or is truncated")

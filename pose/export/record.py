@@ -1,4 +1,4 @@
-"""What a file says about its numbers, in one form for all formats, and the checks that what is read must pass."""
+"""The record, which states in all formats what the numbers mean, and the checks of what is read from a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNIT = "mm"
 
 @dataclass(frozen=True)
 class Record:
-    """Whose joints, in which axes, from where."""
+    """What a file states about its poses: skeleton, axes and provenance. `extra` is the whole JSON object."""
 
     skeleton: Skeleton
     axes: str
@@ -37,7 +37,7 @@ def record_of(series: PoseSeries) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the axes are none that files know, or a joint's name or the provenance would break a file.
+        If the axes are unknown, or some file cannot hold a joint's name or the provenance.
     """
     if series.axes not in MEANING:
         raise ValueError(f"there are no axes {series.axes!r}: {', '.join(MEANING)}")
@@ -73,7 +73,7 @@ def parse_record(where: object, text: str | bytes) -> Record:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """`json.loads`, whose ValueError also tells of brackets too deep for Python's stack."""
+    """`json.loads`, but brackets too deep for Python's stack raise ValueError too."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -81,12 +81,12 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def as_record(where: object, content: object) -> Record:
-    """The record that parsed JSON holds; errors as of `parse_record`."""
+    """The record that parsed JSON holds; errors are those of `parse_record`."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{where}: holds no poses that this software wrote (no format {FORMAT!r})")
     check_version(where, content.get("version"))
     faults = []
-    unit, axes = content.get("unit"), content.get("axes")  # of HDF5 these may be arrays
+    unit, axes = content.get("unit"), content.get("axes")  # from HDF5 these may be arrays
     names, parents = content.get("joints"), content.get("parents")
     if not isinstance(unit, str) or unit != UNIT:
         faults.append(f"the unit is {unit!r}, {UNIT!r} is known")
@@ -112,12 +112,12 @@ def check_version(where: object, found: object) -> None:
 
 
 def known_skeleton(where: object, names: list[str]) -> Skeleton:
-    """The skeleton of joints that a file only names; their order may differ from ours.
+    """The known skeleton with these joints, in their order, for a file that states no parents.
 
     Raises
     ------
     DataError
-        If they are the joints of no skeleton we know.
+        If no known skeleton has these joints.
     """
     for known in (HUMANEVA_15, HUMANEVA_20):
         if names == list(known.names):
@@ -159,7 +159,7 @@ def _name_fault(names: list[str]) -> str:
 
 
 def _provenance_fault(provenance: Mapping[str, str]) -> str:
-    """What some format cannot hold: HDF5 has no empty names and no NUL, and all are UTF-8."""
+    """Entries that some format cannot hold: HDF5 takes no empty name and no NUL, and all formats are UTF-8."""
     wrong = [repr(name) for name, text in provenance.items() if not _is_storable(name, text)]
     return f"the provenance has names or texts that files cannot hold: {', '.join(wrong)}" if wrong else ""
 
@@ -181,13 +181,13 @@ def checked_series(
     std: NDArray[Any] | None = None,
     quality: NDArray[Any] | None = None,
 ) -> PoseSeries:
-    """A series of what a file held.
+    """The series of the arrays that a file held.
 
     Raises
     ------
     DataError
-        If an array holds something else than its numbers, frames or times do not ascend, a frame has some of its joints
-        only, or a number cannot be; all at once, each with the first frame that has it.
+        If an array is of the wrong kind, frames or times do not ascend, a frame has some of its joints only, or a
+        number is impossible. The message lists every fault with the first frame that has it.
     """
     arrays = {"frame": frame, "time": time, "joints": joints, "std": std, "quality": quality}
     wrong = [name for name, array in arrays.items() if array is not None and not _is_of_kind(name, array)]
@@ -226,7 +226,7 @@ def checked_series(
 
 
 def _is_of_kind(name: str, array: object) -> bool:
-    """Whether it is an array of whole numbers that int64 holds, or of real ones; HDF5 may have anything there."""
+    """Whether `array` holds the numbers that its name needs, whole (int64) or real; HDF5 may hold anything."""
     if not isinstance(array, np.ndarray):
         return False
     if name not in ("frame", "quality"):

@@ -1,4 +1,4 @@
-"""Frames at one rate, which TRC and C3D need: told from their times, or made by interpolation on request."""
+"""The single frame rate that TRC and C3D need: computed from the times, or made by interpolation on request."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pose.errors import DataError
 from pose.series.pose_series import PoseSeries, Quality
 from pose.types import FloatArray
 
-#: Rounding of an interval in CSV and TRC, seconds: a microsecond at either end.
+#: Rounding error of an interval in CSV and TRC, s: a microsecond at either end.
 _MICROSECOND = 2e-6
-#: Rounding of an interval in containers such as Matroska, seconds: half a millisecond at either end.
+#: Rounding error of an interval in containers such as Matroska, s: half a millisecond at either end.
 _TICK = 1e-3
-#: Seconds between two frames that may be interpolated: half a step of walking. Poses in a longer gap would be invented.
+#: Longest gap that is interpolated, s: half a step of walking. Poses in a longer gap would be invented.
 _LONGEST_GAP = 0.25
-#: Frames per second that a series may have: files keep times to the microsecond.
+#: Smallest and largest frame rate, frames/s: files keep times to the microsecond.
 RATES = (1e-3, 1e5)
-#: Frames that are made at most: a day at 60 frames/s.
+#: Largest number of frames that `resample` makes: about a day at 60 frames/s.
 _MOST_FRAMES = 5_000_000
-#: Share of an interval within which a new frame is an old one and not interpolated.
+#: Share of an interval within which a new frame is a copy of an old one, not interpolated.
 _SAME_INSTANT = 1e-6
 
 
 def regular_rate(where: object, series: PoseSeries) -> float:
-    """Frames per second of a series whose frames follow evenly.
+    """Frames per second of a series whose frames are evenly spaced.
 
     Raises
     ------
     DataError
-        If they do not, or are too few to tell; the message says what to do.
+        If the frames are not evenly spaced, or are too few to tell; the message says what to do.
     """
     n = len(series.frame)
     if n == 0:
@@ -46,7 +46,7 @@ def regular_rate(where: object, series: PoseSeries) -> float:
     whole = max(round(measured), 1)
     nominal = min((whole, whole * 1000 / 1001), key=largest)
     if measured > 0 and (steps == steps[0]).all():
-        # The nominal rate goes before the measured one, which rounded times bend.
+        # The nominal rate is tried first: rounded times distort the measured one.
         for tolerance in (_MICROSECOND, _TICK / 2, _TICK):
             for rate in (nominal, measured):
                 if largest(rate) <= tolerance:
@@ -62,11 +62,11 @@ def regular_rate(where: object, series: PoseSeries) -> float:
 
 
 def resample(series: PoseSeries, rate: float) -> PoseSeries:
-    """The series at `rate` frames per second from its first time on, linearly between frames, numbered from 0.
+    """Interpolate a series linearly to `rate` frames per second, from its first time on; frames count from 0.
 
-    A frame between two takes the flags of both. Where one of them shows nobody, or they are more than a quarter of a
-    second apart, there is no pose. Standard deviations are interpolated too, which is never too small: that of a mean
-    is no larger than the mean of theirs.
+    A new frame takes the flags of both old frames beside it. It has no pose where one of those shows nobody, or where
+    they are more than a quarter of a second apart. Standard deviations are interpolated linearly too. This is never
+    too small: the standard deviation of a mean is at most the mean of the standard deviations.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """TRC, the marker file of OpenSim: tab-separated text with one frame rate.
 
-OpenSim takes anything behind the file's name in the first line; the record stands there, as JSON.
+The record stands as JSON behind the file's name in the first line, where OpenSim accepts anything.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray, IntArray
 
 _KEYS = "DataRate CameraRate NumFrames NumMarkers Units OrigDataRate OrigDataStartFrame OrigNumFrames".split()
-#: mm in the units of length that are read.
+#: mm per unit of length, for the units that are read.
 _MM_PER_UNIT = {"mm": 1.0, "m": 1000.0}
 #: Lines before the first frame.
 _HEADER_LINES = 5
-#: Digits of a count.
+#: Largest number of digits in a count.
 _MOST_DIGITS = 9
-#: Decimals of a number in mm: read back as a float32 it is the same number.
+#: Decimals of a number in mm: a float32 is the same number when it is read back.
 _DECIMALS = 5
 
 
 def write_trc(path: str | Path, series: PoseSeries, *, rate: float | None = None, name: str | None = None) -> None:
-    """Markers in mm; cells are empty where nobody was found; ``Frame#`` counts from 1.
+    """Write markers in mm; cells are empty where nobody was found, and ``Frame#`` counts from 1.
 
     Standard deviations and quality flags have no place in the format and are left out, with a warning.
 
@@ -39,16 +39,16 @@ def write_trc(path: str | Path, series: PoseSeries, *, rate: float | None = None
     ----------
     path : path-like
     series : PoseSeries
-        Its axes are written as they are, and stated; OpenSim wants y up: `pose.export.axes.to_y_up`.
+        Written in its own axes, which the record states. OpenSim expects y up: see `pose.export.axes.to_y_up`.
     rate : float, optional
-        Frames per second; by default told from the times.
+        Frames per second; by default computed from the times.
     name : str, optional
-        The file's name as the header and messages state it.
+        The file's name in its header and in messages.
 
     Raises
     ------
     DataError
-        If the frames do not follow evenly.
+        If the frames are not evenly spaced.
     """
     path = Path(path)
     where = path if name is None else path.with_name(name)
@@ -69,23 +69,23 @@ def write_trc(path: str | Path, series: PoseSeries, *, rate: float | None = None
         "\t\t" + "".join(f"X{number}\tY{number}\tZ{number}\t" for number in numbers),
         "",
     ]
-    # A tab ends each row, as in OpenSim's own files: its reader drops the last cell of a row where that is empty.
+    # A tab ends each row, as in OpenSim's own files: its reader drops a row's last cell if that is empty.
     form = f"%.{_DECIMALS}f\t" * (3 * len(names))
     empty = "\t" * (3 * len(names))
     for frame, time, pose, found in zip(series.frame, series.time, series.joints, series.found, strict=True):
         cells = form % tuple(pose.ravel().tolist()) if found else empty
         lines.append(f"{frame + 1}\t{time:.6f}\t{cells}")
-    # Line ends of one character, which OpenSim's reader needs.
+    # OpenSim's reader needs line ends of one character.
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def read_trc(path: str | Path) -> PoseSeries:
-    """Read a TRC file of ours, or another's whose markers are the joints of a known skeleton.
+    """Read a TRC file of `write_trc`, or another tool's whose markers are the joints of a known skeleton.
 
     Raises
     ------
     DataError
-        If it is no TRC file, or is truncated; the message names line and column.
+        If the file is not TRC or is truncated; the message names line and column.
     """
     path = Path(path)
     try:

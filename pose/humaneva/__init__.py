@@ -2,8 +2,8 @@
 
 `release` is the whole tree, `subject` and `trial` its parts, `frames` and `labels` what a trial holds. `partitions` is
 the table of training and test frames, `splits` other ways to divide them. `clock` says which frames belong together,
-`joints` makes joints of markers, `screening` finds wrong ones. `files` holds a module a file format. `converted_mat`,
-`converted_npz` and `result_xml` read what other tools made of the release.
+`joints` computes joints from markers, `screening` finds wrong joints. `files` holds one module per file format.
+`converted_mat`, `converted_npz` and `result_xml` read what other tools made of the release.
 """
 
 from pose.humaneva.frames import Frame, FrameArrays

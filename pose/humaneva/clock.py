@@ -13,7 +13,7 @@ from pose.errors import DataError
 from pose.humaneva.files.ofs import StreamOffset
 from pose.types import FloatArray
 
-#: The toolkit's order; the first camera present carries the clock.
+#: Cameras in the toolkit's order; the first one present carries the clock.
 CAMERA_ORDER = ("C1", "C2", "C3", "BW1", "BW2", "BW3", "BW4")
 
 
@@ -40,20 +40,21 @@ class CommonClock:
         return self.first_video_frame[camera] + frame - 2
 
     def mocap_position(self, frame: ArrayLike) -> FloatArray:
-        """1-based, real mocap position of toolkit frames."""
+        """Mocap positions of toolkit frames, 1-based and fractional."""
         return self.mocap_start + (np.asarray(frame, dtype=float) - 1) * self.mocap_per_frame
 
 
 def common_clock(offsets: Mapping[str, StreamOffset]) -> CommonClock:
     """The toolkit's common time base over the cameras that have an offset.
 
-    The first camera in the toolkit's order sets the mocap instant T0; the others are moved to it by their own rate,
-    then all are shifted so that the earliest starts at its frame 1 and the mocap at its frame 1 or later.
+    The first camera in the toolkit's order sets the mocap instant T0. The start of every other camera is moved to T0 by
+    that camera's own rate. Then all are shifted so that the earliest camera starts at its frame 1, and the mocap at
+    its frame 1 or later.
 
     Parameters
     ----------
     offsets : mapping of str to StreamOffset
-        One a camera.
+        By camera.
 
     Raises
     ------
@@ -64,11 +65,11 @@ def common_clock(offsets: Mapping[str, StreamOffset]) -> CommonClock:
     if not cameras:
         raise DataError("no camera has a stream offset (.ofs), so frames cannot be matched to motion capture")
     mocap_start = offsets[cameras[0]].mocap_start
+    # The first camera keeps its image frame exactly: its own correction is zero.
     starts = {
         name: offsets[name].image_start + (mocap_start - offsets[name].mocap_start) / offsets[name].mocap_per_image
         for name in cameras
     }
-    # The first camera keeps its image frame exactly: its own correction is zero.
     mocap_per_frame = sum(offsets[name].mocap_per_image for name in cameras) / len(cameras)
     surplus = min(starts.values()) - 1
     mocap_start -= mocap_per_frame * surplus
@@ -84,10 +85,11 @@ def _round_half_up(value: float) -> int:
     return int(math.copysign(math.floor(abs(value) + 0.5), value))
 
 
-#: Of a trial that is motion capture alone (trial 3): its frames are those of the motion capture.
+#: Clock of a trial that is motion capture alone (trial 3): its toolkit frames are the mocap frames.
 MOCAP_ONLY = CommonClock({}, 1.0, 1.0)
 
-# o of C1, C2, C3 in trial 1, by subject; format description, section 5 (the `sync_data` of VideoPose3D's converter).
+# First video frames o of C1, C2, C3 in trial 1, by action and subject; format description, section 5 (the `sync_data`
+# of VideoPose3D's converter).
 _PUBLISHED = {
     "Walking": {"S1": (82, 81, 82), "S2": (115, 115, 114), "S3": (80, 80, 80)},
     "Jog": {"S1": (51, 51, 50), "S2": (100, 100, 99), "S3": (65, 65, 65)},
@@ -98,7 +100,7 @@ _PUBLISHED = {
 
 
 def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str, int] | None:
-    """First video frames o of HumanEva-I's colour cameras as published; None where they are not.
+    """Published first video frames o of HumanEva-I's colour cameras; None where none are published.
 
     They hold for a real copy with all seven ``.ofs`` files after the critical update of the offsets.
     """
@@ -107,9 +109,9 @@ def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str
     return dict(zip(CAMERA_ORDER, _PUBLISHED[action][subject], strict=False))
 
 
-#: Video frames that a camera starts away from the others where its two numbers may be swapped.
+#: Distance of a camera's start from the others', video frames, above which its two numbers may be swapped.
 _SWAP_SUSPECTED = 15.0
-#: Video frames that are left at most where the swap explains it.
+#: Distance that remains after swapping them, video frames, below which the swap explains the fault.
 _SWAP_CERTAIN = 8.0
 
 
@@ -121,7 +123,7 @@ def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        By camera, what is wrong.
+        What is wrong, by camera.
     """
     faults = {}
     for name, offset in offsets.items():
@@ -134,7 +136,7 @@ def doubtful_offsets(offsets: Mapping[str, StreamOffset]) -> dict[str, str]:
         distance, distance_swapped = (abs(value - expected) / offset.mocap_per_image for value in (found, swapped))
         if not distance > _SWAP_SUSPECTED > _SWAP_CERTAIN > distance_swapped:
             continue
-        if len(others) == 1:  # of two that disagree either may be wrong
+        if len(others) == 1:  # where two cameras disagree, either may be wrong
             faults[name] = (
                 f"starts {distance:.0f} frames away from the other camera, but the two would agree if image frame and "
                 "mocap frame of one of them were swapped"

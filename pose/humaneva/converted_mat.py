@@ -1,4 +1,4 @@
-"""``converted_15j``: the files that VideoPose3D's Matlab converter makes of HumanEva-I, one a trial and partition.
+"""``converted_15j``: the files that VideoPose3D's Matlab converter makes of HumanEva-I, one per trial and partition.
 
 ``converted_15j/Train/S1/Walking_1.mat`` holds ``poses_3d`` (T, 15, 3), mm in the world, NaN where a frame is not valid,
 and ``poses_2d`` (3, T, 15, 2), px in C1, C2, C3; T is the partition's length.
@@ -36,7 +36,7 @@ class ConvertedTrial:
     joints : ndarray of shape (T, 15, 3)
         mm, world, in the order of `pose.body.skeleton.HUMANEVA_15`; NaN where a frame is not valid.
     pixels : ndarray of shape (n_cameras, T, 15, 2)
-        px, in the colour cameras in their order; no camera where the file holds no ``poses_2d``.
+        px, cameras in the order C1, C2, C3; n_cameras is 0 where the file holds no ``poses_2d``.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class ConvertedTrial:
         return np.asarray(np.isfinite(self.joints).all(axis=(1, 2)))
 
     def numbers(self, table: Partitions) -> IntArray:
-        """The toolkit frame of every row, (T,), of the table that the conversion was made by.
+        """The toolkit frame of every row, (T,); `table` is the one that the conversion was made by.
 
         Raises
         ------
@@ -105,7 +105,7 @@ def read_converted_tree(folder: str | Path) -> list[ConvertedTrial]:
     Raises
     ------
     DataError
-        If there is none; if any cannot be used, one error that lists all of those.
+        If there is no file, or some cannot be used; the message lists all of those.
     """
     folder = Path(folder)
     paths = [
@@ -130,7 +130,7 @@ def read_converted_tree(folder: str | Path) -> list[ConvertedTrial]:
 
 
 def _poses(path: Path, content: dict[str, Any], name: str, shape: tuple[int | None, ...]) -> FloatArray:
-    """A variable as floats of a shape whose free lengths are None."""
+    """A variable as floats; a None in `shape` allows any length."""
     if name not in content:
         raise DataError(f"{path}: lacks the variable {name}, so it is no file of converted_15j")
     value = np.asarray(content[name])
@@ -149,7 +149,7 @@ def _poses(path: Path, content: dict[str, Any], name: str, shape: tuple[int | No
 
 
 def _check_unit(path: Path, joints: FloatArray) -> None:
-    """A conversion without one valid frame passes: parts of the release are like that."""
+    """Refuse joints that are not in mm; a conversion without valid frames passes, as parts of the release have none."""
     heights = np.linalg.norm(joints[:, HUMANEVA_15.names.index("head")] - joints[:, HUMANEVA_15.root], axis=1)
     known = heights[np.isfinite(heights)]
     if len(known) and not PELVIS_TO_HEAD[0] < np.median(known) < PELVIS_TO_HEAD[1]:

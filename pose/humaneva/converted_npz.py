@@ -1,7 +1,7 @@
 """``data_3d_humaneva15.npz`` and ``data_2d_humaneva15_gt.npz``: HumanEva-I as VideoPose3D trains on it.
 
-Both are pickled dictionaries, ``'Train/S1'`` -> ``'Walking 1 chunk0'`` -> joints. They are read only where that is
-asked for, and even then nothing but dictionaries, lists and arrays is built: a pickle that asks for more is refused.
+Both are pickled dictionaries, ``'Train/S1'`` -> ``'Walking 1 chunk0'`` -> joints. They are read on request only
+(``allow_pickle``). Even then only dictionaries, lists and arrays are built: a pickle that asks for more is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MM_PER_METRE = 1000.0
 
 _N_JOINTS = len(HUMANEVA_15)
 _CHUNK = re.compile(r"^(?P<action>[A-Za-z]+) (?P<trial>\d+) chunk(?P<chunk>\d+)$")
-#: Faults that a message lists.
+#: Largest number of faults that a message lists.
 _FAULTS_SHOWN = 5
 
 
@@ -42,10 +42,10 @@ class Chunk:
     ----------
     partition, subject, action, trial : str, str, str, int
     chunk : int
-        The file counts the runs of valid and of invalid frames together and keeps the valid ones, so numbers skip;
-        `chunk_numbers` says which frames they are.
+        Number of the run. Runs of valid and of invalid frames are counted together, but only valid ones are kept, so
+        numbers skip. `chunk_numbers` gives the frames of a run.
     joints : ndarray
-        Of 3D, (T, 15, 3), mm, world; of 2D, (n_cameras, T, 15, 2), px, in the colour cameras in their order.
+        3D: (T, 15, 3), mm, world. 2D: (n_cameras, T, 15, 2), px, cameras in the order C1, C2, C3.
     """
 
     partition: str
@@ -57,19 +57,19 @@ class Chunk:
 
 
 def read_chunks_3d(path: str | Path, *, allow_pickle: bool = False) -> list[Chunk]:
-    """Read ``data_3d_humaneva15.npz``, its metres as mm.
+    """Read ``data_3d_humaneva15.npz``, and convert its metres to mm.
 
     Parameters
     ----------
     path : path-like
     allow_pickle : bool
-        The file is a pickle; without this it is refused.
+        Must be true: the file is a pickle, and is refused otherwise.
 
     Raises
     ------
     DataError
-        If reading pickles was not asked for, or the file is missing, foreign, asks for more than arrays, or holds
-        chunks of wrong names, shapes or units; the message lists these.
+        If `allow_pickle` is false; if the file is missing, foreign or asks for more than arrays; or if chunks have
+        wrong names, shapes or units, which the message lists.
     """
     path = Path(path)
     return _chunks(path, _read_pickled(path, "positions_3d", allow_pickle), _joints_3d)
@@ -97,7 +97,7 @@ def chunk_numbers(numbers: ArrayLike, valid: ArrayLike) -> dict[int, IntArray]:
     Returns
     -------
     dict of int to ndarray
-        By chunk number; those of invalid frames are left out, as in the file.
+        Toolkit frames by chunk number; runs of invalid frames are left out, as in the file.
     """
     numbers, flags = np.asarray(numbers, dtype=np.int64), np.asarray(valid, dtype=bool)
     if numbers.shape != flags.shape or numbers.ndim != 1:
@@ -134,7 +134,7 @@ def _read_pickled(path: Path, name: str, allow_pickle: bool) -> dict[str, Any]:
     return content
 
 
-# What foreign or damaged bytes may raise inside zipfile, numpy's header and the unpickler.
+# Errors that foreign or damaged bytes may raise inside zipfile, numpy's header and the unpickler.
 _DAMAGE = (
     pickle.UnpicklingError,
     zipfile.BadZipFile,
@@ -149,19 +149,20 @@ _DAMAGE = (
     NotImplementedError,
 )
 
-# What a pickled array is made of. Files written by numpy 1 say numpy.core, those of numpy 2 numpy._core.
+# Module that rebuilds a pickled array, as files of numpy 1 and of numpy 2 name it.
 _ARRAY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
+# What a pickled array is made of, by module and name.
 _ARRAY_PARTS: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
-    # The functions that rebuild an array and a number are taken from one of each: numpy does not publish their names.
+    # Numpy does not publish the functions that rebuild an array and a number: they are taken from an example of each.
     **{(module, "_reconstruct"): np.empty(0).__reduce__()[0] for module in _ARRAY_MODULES},
     **{(module, "scalar"): np.float64(0).__reduce__()[0] for module in _ARRAY_MODULES},
 }
 
 
 class _ArraysOnly(pickle.Unpickler):
-    """Builds dictionaries, lists, strings, numbers and arrays; refuses whatever else a pickle asks for."""
+    """Builds dictionaries, lists, strings, numbers and arrays; refuses everything else that a pickle asks for."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("_codecs", "encode"):  # how old protocols write the bytes of an array

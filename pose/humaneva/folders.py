@@ -1,4 +1,4 @@
-"""Finding the release's folders and files: without regard to case, at the right level, with the faults named."""
+"""Finding the release's folders and files, whatever their case, with messages that name what is wrong."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from pose.errors import DataError
 
 SUBJECT = re.compile(r"^S\d+$", re.IGNORECASE)
-#: ``Walking_1_(C1).avi``, its ``.ofs``, or its folder of stills.
+#: Name of a recording: ``Walking_1_(C1).avi``, its ``.ofs``, or its folder of stills.
 RECORDING = re.compile(
     r"^(?P<action>[A-Za-z]+)_(?P<trial>\d+)_\((?P<camera>C[1-4]|BW[1-4])\)(?P<suffix>\.avi|\.ofs)?$", re.IGNORECASE
 )
-#: ``Walking_1.c3d`` or ``.mat``.
+#: Name of a motion capture file: ``Walking_1.c3d`` or ``.mat``.
 MOTION = re.compile(r"^(?P<action>[A-Za-z]+)_(?P<trial>\d+)\.(?:c3d|mat)$", re.IGNORECASE)
 PARTS = ("Image_Data", "Mocap_Data", "Sync_Data", "Calibration_Data")
 _OF_THE_RELEASE = re.compile(rf"^(S\d+|{'|'.join(PARTS)}|Background|.*\.(avi|ofs|cal|c3d|mat|mp)|.*\))$", re.IGNORECASE)
 
 
 def entries(folder: Path) -> dict[str, Path]:
-    """A folder's content by lower-case name, as copies of the release differ in case; nothing where there is none.
+    """A folder's entries by lower-case name, as copies of the release differ in case; none if there is no folder.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def entries(folder: Path) -> dict[str, Path]:
 
 
 def find_root(path: Path) -> Path:
-    """`path` if it holds subjects, or the one folder in it that does, or its parent where it is the toolkit's folder.
+    """The folder that holds the subjects: `path`, the one folder in `path` that does, or the toolkit folder's parent.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def find_root(path: Path) -> Path:
 
 
 def _readable_entries(folder: Path, asked_for: Path) -> dict[str, Path]:
-    """A neighbour that may not be read does no harm; the folder that was asked for does."""
+    """A folder's entries; one that cannot be read counts as empty, unless it is the folder that was asked for."""
     try:
         return entries(folder)
     except DataError:

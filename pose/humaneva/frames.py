@@ -16,7 +16,7 @@ from pose.humaneva.labels import Labels
 from pose.humaneva.trial import Trial
 from pose.types import BoolArray, FloatArray, Image, IntArray
 
-#: Largest relative difference of a header's rate from the one that is taken.
+#: Largest relative difference of a header's frame rate from the rate in use without a warning.
 _RATE_TOLERANCE = 0.01
 #: Share of a video's frames that may repeat the picture before them without a warning.
 _REPEATS_TOLERANCE = 0.01
@@ -29,7 +29,7 @@ class Frame:
     Parameters
     ----------
     source : Trial
-        What it is a picture of.
+        The trial that the picture belongs to.
     camera : str
     calibration : Camera or None
         None where the release at hand lacks the camera's ``.cal``.
@@ -42,7 +42,7 @@ class Frame:
     video_time : float
         Seconds from the video's first frame, as the container says.
     mocap_position : float
-        1-based, real mocap frame.
+        Mocap frame, 1-based and fractional.
     image : ndarray of shape (height, width, 3), uint8
         Blue, green, red.
     joints : ndarray of shape (J, 3)
@@ -86,7 +86,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class FrameArrays:
-    """Many frames; one row a picture of one camera, or an instant of a trial without video.
+    """Many frames: one row per picture of one camera, or per instant of a trial without video.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class FrameArrays:
         return len(self.frame)
 
     def table(self) -> NDArray[np.void]:
-        """A structured array, one field a column, for ``pandas.DataFrame`` or ``numpy.savetxt``.
+        """A structured array, one field per column, for ``pandas.DataFrame`` or ``numpy.savetxt``.
 
         Columns are the scalars above, then ``{joint}_x``, ``_y``, ``_z`` in mm and ``{joint}_u``, ``_v`` in px.
         """
@@ -155,7 +155,7 @@ def iterate_frames(
     valid_only : bool
         Leave out frames that are not valid, or whose joints are not known.
     labels : Labels, optional
-        Where the caller has them already; `numbers` and `skeleton` are then theirs.
+        Given where the caller has them already; `numbers` and `skeleton` are then ignored.
 
     Yields
     ------
@@ -203,7 +203,10 @@ def iterate_frames(
 def iterate_instants(
     trial: Trial, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
 ) -> Iterator[dict[str, Frame]]:
-    """Decode several cameras side by side: for each toolkit frame the pictures of all that reach it, by camera."""
+    """Decode several cameras side by side: the pictures of each toolkit frame, by camera.
+
+    A camera is left out of a frame that its video does not have.
+    """
     streams = {camera: iterate_frames(trial, camera, labels=labels, valid_only=valid_only) for camera in cameras}
     heads = {camera: next(stream, None) for camera, stream in streams.items()}
     while numbers := [frame.number for frame in heads.values() if frame is not None]:
@@ -215,7 +218,7 @@ def iterate_instants(
 def frame_arrays(
     trial: Trial, cameras: Iterable[str], labels: Labels, *, valid_only: bool = False
 ) -> list[FrameArrays]:
-    """A trial's labels camera by camera, without decoding; of a trial without video once, with no camera."""
+    """A trial's labels once per camera, without decoding; a trial without video comes once, with an empty camera."""
     rows = np.flatnonzero(labels.usable) if valid_only else np.arange(len(labels.numbers))
     numbers, joints = labels.numbers[rows], labels.joints[rows]
     n = len(rows)
@@ -246,11 +249,11 @@ def frame_arrays(
 def labels_or_nothing(
     trial: Trial, numbers: IntArray, skeleton: Skeleton = HUMANEVA_15, *, screen: float | bool = False
 ) -> Labels:
-    """`Trial.labels`; where a part of the release is missing a warning names it, and no joint is known."""
+    """`Trial.labels`; if a part of the release is missing, a warning names it and every joint is NaN."""
     try:
         return trial.labels(numbers, skeleton, screen=screen)
     except MissingFile as error:
-        positions = trial.clock.mocap_position(numbers)  # without offsets there is nothing to go by: its own error
+        positions = trial.clock.mocap_position(numbers)  # without offsets this raises an error of its own
         warnings.warn(f"{trial.name}: has no joints: {error}", stacklevel=3)
         nothing = np.zeros(len(numbers), dtype=bool)
         joints = np.full((len(numbers), len(skeleton), 3), np.nan)
@@ -271,7 +274,7 @@ def _project(calibration: Camera | None, joints: FloatArray) -> FloatArray:
 
 
 def _check_video(trial: Trial, camera: str, calibration: Camera | None) -> None:
-    """Warn where the video's rate or its size cannot be right."""
+    """Warn if the video's frame rate or its size cannot be right."""
     path, info = trial.videos[camera], trial.video_info(camera)
     if info.rate and abs(info.rate / trial.video_rate - 1) > _RATE_TOLERANCE:
         warnings.warn(
@@ -289,16 +292,16 @@ def _check_video(trial: Trial, camera: str, calibration: Camera | None) -> None:
 
 
 class _RepeatedPictures:
-    """Counts pictures that are equal to the one before, as a conversion to another rate leaves them."""
+    """Counts pictures that equal the one before: a conversion to another frame rate repeats pictures."""
 
     def __init__(self) -> None:
         self._before: Image | None = None
         self._number = self._first = self._n_repeats = self._n_seen = 0
 
     def see(self, number: int, image: Image) -> None:
-        """Compare a picture with the one before, where they are neighbours."""
+        """Compare a picture with the one before, if their frames are consecutive."""
         before = self._before
-        middle = len(image) // 2  # one row tells nearly all that differ
+        middle = len(image) // 2  # one row is enough to tell most pictures apart
         if (
             before is not None
             and number == self._number + 1
@@ -311,7 +314,7 @@ class _RepeatedPictures:
         self._before, self._number = image, number
 
     def warn(self, trial: Trial, camera: str) -> None:
-        """Warn where more than a few were."""
+        """Warn if more pictures repeat than `_REPEATS_TOLERANCE` allows."""
         if self._n_repeats > _REPEATS_TOLERANCE * self._n_seen:
             warnings.warn(
                 f"{trial.videos[camera]}: {self._n_repeats} of {self._n_seen} pictures repeat the one before, first "
@@ -321,12 +324,12 @@ class _RepeatedPictures:
 
 
 def join(parts: list[FrameArrays], skeleton: Skeleton) -> FrameArrays:
-    """One after the other.
+    """Concatenate arrays of frames.
 
     Raises
     ------
     DataError
-        If there is none.
+        If there are none.
     """
     if not parts:
         raise DataError("no frames to join")

@@ -17,27 +17,27 @@ from pose.types import BoolArray, FloatArray, IntArray
 
 #: Distance from the top of the trunk (TRXO) to the head joint, mm, the toolkit's constant.
 HEAD_LENGTH = 316.103
-#: Half the width of a marker, mm: what separates its centre from the skin.
+#: Radius of a marker, mm: the distance of its centre from the skin.
 MARKER_RADIUS = 7.0
 #: Shift from the pelvis segment's origin to the torso's end, mm along the pelvis's x axis.
 PELVIS_SHIFT = -50.0
-#: Torso radius of any person, mm: at least, at most.
+#: Smallest and largest plausible torso radius, mm.
 TORSO_RADII = (40.0, 500.0)
-#: Distance in mocap frames at which a position is taken as the whole frame beside it: rounding noise must not ask for
-#: the neighbouring frame.
+#: Distance to a whole mocap frame, in frames, within which a position is rounded to it: rounding noise must not bring
+#: in the next frame.
 SNAP = 1e-6
 #: Largest dot product of two unit axes that the toolkit takes as a right angle.
 RIGID = 1e-4
 #: Largest dot product of two unit axes of a bone; above it the bone's markers are damaged.
 AXIS_TOLERANCE = 0.02
 
-#: A frame is valid where all of these are seen, and one marker of each pair below.
+#: Markers that must all be seen in a valid frame, with one marker of each pair in `ALTERNATIVES`.
 PHYSICAL_MARKERS = tuple(
     "RASI LASI LPSI RPSI RELB LELB STRN LTHI RTHI LWRA LWRB RWRA RWRB T10 C7 CLAV RBAK RUPA LUPA RKNE LKNE RSHO LSHO "
     "RTIB LTIB LBHD RBHD RFHD LFHD LANK RANK LHEE RHEE LTOE RTOE LFIN RFIN".split()
 )
 ALTERNATIVES = (("RFRM", "RFRA"), ("LFRM", "LFRA"))
-#: What the construction reads: O, P, A and L of the bones whose axes count, the origin alone of the others.
+#: Markers that the construction reads: O, P, A and L of the bones whose axes count, and O alone of the others.
 VIRTUAL_MARKERS = tuple(
     bone + part for bone in "PEL HED LFE LTI LHU LRA RFE RTI RHU RRA".split() for part in "OPAL"
 ) + ("TRXO", "LCLO", "RCLO")
@@ -61,7 +61,7 @@ class SubjectShape:
 
 
 def torso_radius(static: MarkerTracks) -> float:
-    """Mean over the standing trial of half the distance between the shoulder markers, less a marker's radius, mm."""
+    """Half the shoulder markers' mean distance in the standing trial, less a marker's radius, mm."""
     left, right = np.moveaxis(static.require(("LSHO", "RSHO")), 1, 0)
     if not np.isfinite(left + right).any():
         raise DataError(f"{static.path}: LSHO and RSHO are never seen together, so the torso's width is not known")
@@ -73,7 +73,7 @@ def torso_radius(static: MarkerTracks) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Instants:
-    """Mocap positions p, 1-based and real, as two neighbouring 0-based rows and a weight."""
+    """Mocap positions, 1-based and fractional, as two neighbouring 0-based rows and the weight of the upper one."""
 
     lower: IntArray
     upper: IntArray
@@ -133,13 +133,13 @@ def lacking_markers(tracks: MarkerTracks) -> tuple[str, ...]:
 
 
 def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
-    """Whether every physical marker is seen at both mocap frames around each position.
+    """Whether every physical marker is seen in both mocap frames around each position.
 
     Parameters
     ----------
     tracks : MarkerTracks
     positions : ndarray of shape (n,)
-        1-based, real mocap positions.
+        Mocap positions, 1-based and fractional.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
     if lacking:
         raise DataError(f"{tracks.path}: lacks the markers {' '.join(lacking)}")
     pairs = [[index for name in pair if (index := tracks.find(name)) is not None] for pair in ALTERNATIVES]
-    # A marker that is missing has NaN in all three coordinates, so one of them tells.
+    # A missing marker is NaN in all three coordinates, so it is enough to look at one.
     seen: BoolArray = np.asarray(np.isfinite(tracks.positions[:, tracks.indices(PHYSICAL_MARKERS), 0]).all(axis=1))
     for found in pairs:
         seen = seen & np.isfinite(tracks.positions[:, found, 0]).any(axis=1)
@@ -164,12 +164,12 @@ def valid_instants(tracks: MarkerTracks, positions: FloatArray) -> BoolArray:
 
 
 def joints_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
-    """The 15 joints at real mocap positions: `points_at` in the order of `HUMANEVA_15`, (n, 15, 3)."""
+    """The 15 joints at fractional mocap positions, (n, 15, 3), mm, in the order of `HUMANEVA_15`; see `points_at`."""
     return joints_15_from_20(points_at(tracks, positions, shape))
 
 
 def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) -> FloatArray:
-    """The toolkit's 20 points at real mocap positions.
+    """The toolkit's 20 points at fractional mocap positions.
 
     Between two mocap frames the bones' axes are interpolated on the sphere (slerp), their origins linearly.
 
@@ -178,7 +178,7 @@ def points_at(tracks: MarkerTracks, positions: FloatArray, shape: SubjectShape) 
     tracks : MarkerTracks
         With the virtual markers of the bones.
     positions : ndarray of shape (n,)
-        1-based, real mocap positions.
+        Mocap positions, 1-based and fractional.
     shape : SubjectShape
 
     Returns
@@ -221,14 +221,14 @@ class _SkeletonBuilder:
         )
 
     def _torso(self) -> tuple[FloatArray, FloatArray]:
-        """Proximal and distal end."""
+        """The torso's proximal and distal end."""
         length = self._length("TRXO", "PELO")
         pelvis = self._bone("PEL")
         pelvis = pelvis.moved_to(pelvis.at(PELVIS_SHIFT, 0, 0)).turned(np.arctan2(self.shape.torso_radius / 2, length))
         return pelvis.at(0, 0, length), pelvis.origin
 
     def _arm(self, side: str, offset: float) -> tuple[FloatArray, ...]:
-        """Both ends of upper arm and forearm; half the shoulder offset tilts the one, the other takes it back."""
+        """Both ends of upper arm and forearm; half the shoulder offset tilts the upper arm, and the forearm back."""
         upper_length = self._length(f"{side}CLO", f"{side}HUO")
         fore_length = self._length(f"{side}HUO", f"{side}RAO")
         tilt = np.arctan2(offset / 2, upper_length)
@@ -252,11 +252,11 @@ class _SkeletonBuilder:
         """(n, 3), interpolated linearly."""
         track = self.tracks.require((name,))[:, 0]
         i = self.instants
-        # Indexing both rows with a weight of exactly 0 would still spread a NaN of the upper one: it is the same row.
+        # A NaN in the upper row would spread even at the weight 0, but there the upper row is the lower one.
         return (1 - i.weight)[:, None] * track[i.lower] + i.weight[:, None] * track[i.upper]
 
     def _length(self, first: str, second: str) -> FloatArray:
-        """Distance between two markers, the mean over the two neighbouring frames that show both, (n,)."""
+        """Distance between two markers, (n,), mm: the mean over those of the two neighbouring frames that show both."""
         ends = self.tracks.require((first, second))
         distance = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
         pair = np.stack([distance[self.instants.lower], distance[self.instants.upper]])
@@ -275,7 +275,7 @@ class _SkeletonBuilder:
 
 
 def _slerp(start: FloatArray, end: FloatArray, weight: FloatArray) -> FloatArray:
-    """Rotations (n, 3, 3) on the way from `start` to `end`; NaN where either is."""
+    """Rotations (n, 3, 3) between `start` and `end`, at the share `weight`; NaN where either is NaN."""
     turned = np.full(start.shape, np.nan)
     known = np.isfinite(start).all(axis=(1, 2)) & np.isfinite(end).all(axis=(1, 2))
     if known.any():
@@ -296,7 +296,7 @@ def _axes(points: FloatArray) -> FloatArray:
     skew = np.abs(np.swapaxes(axes, 1, 2) @ axes - np.eye(3)).max(axis=(1, 2))
     left_handed = np.einsum("ni,ni->n", np.cross(axes[:, :, 0], axes[:, :, 1]), axes[:, :, 2]) < 0
     axes[(skew > AXIS_TOLERANCE) | left_handed] = np.nan
-    # The nearest rotation, where markers rounded to a file's unit are visibly off right angles.
+    # Markers rounded to a file's unit are slightly off right angles: the nearest rotation is taken.
     rounded = (skew > RIGID) & np.isfinite(axes).all(axis=(1, 2))
     if rounded.any():
         axes[rounded] = Rotation.from_matrix(axes[rounded]).as_matrix()

@@ -35,13 +35,13 @@ class Labels:
     numbers : ndarray of int, shape (n,)
         Toolkit frames, 1-based.
     mocap_position : ndarray of shape (n,)
-        1-based, real mocap frames.
+        Mocap frames, 1-based and fractional.
     joints : ndarray of shape (n, J, 3)
         mm, world, in the order of `skeleton`; NaN where `mocap_valid` is false or a bone's markers are damaged.
     mocap_valid : ndarray of bool, shape (n,)
         The toolkit's rule: all 39 physical markers are seen (and, where screening was asked for, bones plausible).
     valid : ndarray of bool, shape (n,)
-        `mocap_valid`, and beyond the first five pictures, which repeat one another.
+        `mocap_valid`, and beyond the first five frames, whose pictures repeat one another.
     skeleton : Skeleton
     """
 

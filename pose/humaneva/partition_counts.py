@@ -21,11 +21,11 @@ class PartitionCount:
     first, last : int
         Toolkit frames, inclusive.
     instants, valid : int
-        How many of them, and how many with valid motion capture and every joint known.
+        Number of frames, and number of frames with valid motion capture and every joint known.
     cameras : tuple of str
-        Those of the wanted ones that have a video and an offset.
+        The wanted cameras that have a video and an offset.
     fault : str
-        Why none is valid, where a file is missing.
+        Why no frame is valid, if a file is missing.
     """
 
     subject: str

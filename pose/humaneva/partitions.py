@@ -12,13 +12,13 @@ from pose.errors import DataError
 from pose.humaneva.folders import SUBJECT, entries
 from pose.text_files import read_text
 
-#: Inclusive, 1-based toolkit frames by partition.
+#: First and last toolkit frame, 1-based and inclusive, by partition.
 Ranges = Mapping[str, tuple[int, int]]
-#: By (subject, "Action trial").
+#: Frames of every trial's partitions, by (subject, "Action trial").
 Partitions = Mapping[tuple[str, str], Ranges]
 
 PARTITION_NAMES = ("Train", "Validate", "Test")
-#: The first frames of every recording repeat a picture, a fault of the codec; none of them is used.
+#: First toolkit frame that is used: the frames before it repeat a picture, a fault of the codec.
 FIRST_USABLE_FRAME = 6
 
 _TRIAL = re.compile(r"^[A-Za-z]+ [0-9]+$")
@@ -26,20 +26,20 @@ _TRIAL = re.compile(r"^[A-Za-z]+ [0-9]+$")
 _LAST_FRAME = 10_000_000
 
 _ACTIONS = ("Walking", "Jog", "ThrowCatch", "Gestures", "Box")
-# Trial 1: the last frames of Validate (from 6) and of Train (from the next), by action.
+# Trial 1, by action: the last frame of Validate, which starts at 6, and of Train, which follows it.
 _TRIAL_1 = {
     "S1": ((590, 1203), (367, 740), (473, 945), (395, 801), (385, 789)),
     "S2": ((438, 876), (398, 795), (550, 1128), (500, 901), (382, 734)),
     "S3": ((448, 939), (401, 842), (493, 1027), (533, 1102), (512, 1021)),
 }
-# Trial 2: the last frame of Test (from 6), by action, Combo at the end.
+# Trial 2, by action with Combo last: the last frame of Test, which starts at 6.
 _TRIAL_2 = {
     "S1": (1004, 874, 951, 1070, 606, 2602),
     "S2": (1093, 727, 1399, 1062, 989, 2054),
     "S3": (805, 864, 1000, 553, 753, 1798),
     "S4": (667, 590, 773, 459, 574, 1102),
 }
-# Trial 3: the last frame of Train (from 1); motion capture without video, counted at 120 Hz.
+# Trial 3, by action: the last frame of Train, which starts at 1. It is motion capture without video, at 120 Hz.
 _TRIAL_3 = {
     "S1": (3238, 3175, 3453, 2127, 1653),
     "S2": (1523, 1573, 3340, 3551, 3108),
@@ -68,7 +68,7 @@ def official_partitions() -> Partitions:
 def read_partitions(root: Path) -> Partitions:
     """``partitions.json`` of the data set's root where there is one, else the official table.
 
-    The file maps subject to "Action trial" to partition to [first, last] toolkit frame.
+    The file has the form ``{subject: {"Action trial": {partition: [first, last]}}}``, in toolkit frames.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def own_table(root: Path) -> Path | None:
 
 
 def _unrepeated(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, object]:
-    """A JSON object; `repeated` gets the names that come twice, of which JSON would keep the last."""
+    """A JSON object as a dictionary, which keeps the last of equal names; `repeated` gets the names that come twice."""
     names = [name for name, _ in pairs]
     repeated += sorted({name for name in names if names.count(name) > 1})
     return dict(pairs)

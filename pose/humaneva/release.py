@@ -92,7 +92,8 @@ class HumanEva:
     def partitions(self) -> Partitions:
         """Toolkit frames of every partition, by (subject, "Action trial").
 
-        The table of the root's ``partitions.json`` or the toolkit; of another scheme, of the trials that are there.
+        The official scheme takes the table of the root's ``partitions.json`` or of the toolkit. Another scheme divides
+        the trials that are there.
         """
         return self._table if self.scheme == OFFICIAL else split(self._known, self.scheme)
 
@@ -141,12 +142,12 @@ class HumanEva:
         actions: Names = None,
         trials: Iterable[int] | None = None,
     ) -> list[Trial]:
-        """The trials with these names, case apart, that have the partition.
+        """The trials with these names, whatever their case, that have the partition.
 
         Raises
         ------
         DataError
-            If the tree holds nothing of a name.
+            If the tree holds nothing of one of the names.
         """
         wanted_subjects = self._names(subjects, [subject.name for subject in self.subjects], "subject")
         wanted_actions = self._names(actions, self.actions, "action")
@@ -196,7 +197,7 @@ class HumanEva:
         Raises
         ------
         DataError
-            If there is nothing of a name, nothing to yield, or a file is faulty.
+            If the tree holds nothing of one of the names, there is nothing to yield, or a file is faulty.
         """
         chosen = self.select(partition, subjects=subjects, actions=actions, trials=trials)
         for trial, labels, used in self._labelled(chosen, partition, cameras, skeleton, screen, pictures=True):
@@ -215,7 +216,7 @@ class HumanEva:
         valid_only: bool = False,
         screen: float | bool = False,
     ) -> Iterator[dict[str, Frame]]:
-        """What `frames` yields, all cameras of an instant together: by camera, those whose videos reach it.
+        """What `frames` yields, but instant by instant: the frames by camera, of the cameras whose videos reach it.
 
         Parameters and errors are those of `frames`.
         """
@@ -235,9 +236,9 @@ class HumanEva:
         valid_only: bool = False,
         screen: float | bool = False,
     ) -> FrameArrays:
-        """All but the pictures of what `frames` yields, as arrays; trials without video come too.
+        """What `frames` yields as arrays, without the pictures; trials without video come too.
 
-        Nothing is decoded, so a video that ends early is not noticed; `FrameArrays.table` makes one table of it.
+        Nothing is decoded, so a video that ends early is not noticed. `FrameArrays.table` makes a table of the arrays.
 
         Parameters and errors are those of `frames`.
         """
@@ -248,10 +249,11 @@ class HumanEva:
         return join(parts, skeleton)
 
     def reference_lengths(self, subject: str) -> FloatArray:
-        """Lengths (15,), mm, to screen a subject's trials by: the median over the trials of each trial's median.
+        """Lengths (15,), mm, to screen a subject's trials by: the median of the trials' medians.
 
-        Of the 14 bones of `HUMANEVA_15`, then from pelvis to head. For a trial most of whose frames are wrong, such as
-        S3 Walking 1: ``trial.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
+        First come the 14 bones of `HUMANEVA_15`, then the distance from pelvis to head. They help where most frames of
+        a trial are wrong, as in S3 Walking 1:
+        ``trial.labels(numbers, screen=True, reference=data.reference_lengths("S3"))``.
 
         Raises
         ------
@@ -264,12 +266,12 @@ class HumanEva:
         return np.asarray(np.nanmedian(medians, axis=0))
 
     def partition_counts(self, cameras: Names = None) -> list[PartitionCount]:
-        """Frames of every trial and partition: in the table, valid, and times the cameras that show them."""
+        """Numbers of frames, valid frames and images, by trial and partition."""
         wanted = tuple(self._names(cameras, self.cameras, "camera"))
         return [row for trial in self.trials for row in count_frames(trial, wanted)]
 
     def background_videos(self, camera: str) -> list[Path]:
-        """The recordings of the empty room by one camera, possibly none."""
+        """One camera's recordings of the empty room, possibly none."""
         folder = entries(self.root).get("background", self.root / "Background")
         pattern = re.compile(rf"^background_\d+_\({camera}\)(\.avi)?$", re.IGNORECASE)
         return [path for name, path in entries(folder).items() if pattern.match(name)]
@@ -338,7 +340,7 @@ class HumanEva:
                     names.setdefault(name.lower(), name)
         for owner, name in self._table:
             if owner.upper() == subject.name and name.lower() in names:
-                names[name.lower()] = name  # the table's spelling goes before a file's
+                names[name.lower()] = name  # the table's spelling is preferred to a file's
         trials = []
         for key, name in names.items():
             action, number = name.rsplit(" ", 1)
@@ -349,7 +351,7 @@ class HumanEva:
         return sorted(trials, key=lambda trial: (trial.action.lower(), trial.number))
 
     def _with_ranges(self, trial: Trial, table: Partitions) -> Trial:
-        """The trial with its ranges of a table, whose names may differ in case."""
+        """The trial with its ranges from a table, whose names may differ in case."""
         ranges: Ranges = {}
         for (owner, name), spans in table.items():
             if owner.upper() == trial.subject.name and name.lower() == f"{trial.action} {trial.number}".lower():

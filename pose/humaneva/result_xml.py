@@ -2,8 +2,8 @@
 
 ``SEQUENCE`` carries attributes that say what was estimated; in it stand a ``Camera`` (``N/A`` for 3D) and the
 ``Frame`` elements, each with its ``Number``, a ``Pose`` of ``Joint`` elements (``Name``, ``Enabled``, ``X``, ``Y``,
-``Z``, mm) and an ``Error`` (mm, or ``N/A``). The description that this follows does not say whether the parts of a
-frame and a joint are elements or attributes: elements are written, either is read.
+``Z``, mm) and an ``Error`` (mm, or ``N/A``). The format's description does not say whether the parts of a frame and a
+joint are elements or attributes: elements are written, both are read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ATTRIBUTES = (
     "Partition",
 )
 _SKELETONS = (HUMANEVA_20, HUMANEVA_15)
-#: Faults that a message lists.
+#: Largest number of faults that a message lists.
 _FAULTS_SHOWN = 5
 
 
@@ -51,7 +51,7 @@ class SequenceResult:
     skeleton : Skeleton
         `HUMANEVA_20`, as the toolkit has it, or `HUMANEVA_15`.
     errors : ndarray of shape (n,), optional
-        mm, e.g. the mean of `pose.series.metrics.toolkit_joint_errors`; NaN where not known, and throughout by default.
+        mm, e.g. the mean of `pose.series.metrics.toolkit_joint_errors`; NaN where not known. All NaN by default.
     dataset, base_path : str
         The toolkit's name of the data set and where it was.
 
@@ -134,7 +134,7 @@ def read_result(path: str | Path) -> SequenceResult:
     Raises
     ------
     DataError
-        If the file is missing, no XML, of 2D poses, or frames or joints in it are faulty; the message lists these.
+        If the file is missing, not XML or holding 2D poses, or if frames or joints are faulty; the message lists them.
     """
     path = Path(path)
     root = _parse(path)

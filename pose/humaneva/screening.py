@@ -11,10 +11,8 @@ from pose.body.skeleton import HUMANEVA_15, Skeleton
 from pose.series.bone_lengths import bone_lengths
 from pose.types import BoolArray, FloatArray
 
-#: Largest deviation from the median length, as a share of it.
+#: Largest deviation of a bone's length from its median, as a share of the median.
 LENGTH_TOLERANCE = 0.25
-
-
 #: Pairs of joints of `HUMANEVA_15` that no bone joins but whose distance varies little: pelvis and head. The head's own
 #: bone starts at its pivot, so a head that is turned the wrong way has the right length.
 HEAD_SPAN = ((0, 14),)
@@ -33,9 +31,9 @@ def screened_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans:
 
 
 def median_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15, spans: Pairs = ()) -> FloatArray:
-    """Median of every bone and span (n_bones,) over the frames that have it; NaN for one that none has."""
+    """Median length (n_bones,), mm, of every bone and span over the frames that have it; NaN if no frame has it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a bone without any frame, whose median is NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bone that no frame has gets NaN
         return np.asarray(np.nanmedian(screened_lengths(joints, skeleton, spans), axis=0))
 
 
@@ -49,19 +47,19 @@ def plausible_bones(
 ) -> BoolArray:
     """Which bones have a length near their median.
 
-    HumanEva-I's S3 Walking 1 has a wrongly placed head in most frames, which are valid by their markers. Where most
-    frames of a trial are wrong its own median is too: give the subject's median over all trials as `reference`.
+    HumanEva-I's S3 Walking 1 has a wrongly placed head in most frames, though their markers make them valid. Where most
+    frames of a trial are wrong, so is its median: give the subject's median over all trials as `reference`.
 
     Parameters
     ----------
     joints : array_like of shape (n, J, 3)
-        mm; frames of NaN are plausible in no bone.
+        mm; no bone is plausible in a frame of NaN.
     skeleton : Skeleton
     tolerance : float
         Largest deviation, as a share of the reference.
     reference : ndarray of shape (n_bones,), optional
-        Lengths in mm; the median of these frames by default. A bone shorter than 1 mm, or without a reference, is
-        not judged: limb ends that meet in one point have no length.
+        Lengths in mm; the median of these frames by default. A bone whose reference is below 1 mm or NaN is not judged:
+        limb ends that meet in one point have no length.
     spans : tuple of (int, int)
         Further pairs of joints to judge like bones, as `HEAD_SPAN`.
 

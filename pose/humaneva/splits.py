@@ -1,7 +1,7 @@
-"""Other ways than the toolkit's to divide trial 1, and how many frames each part has.
+"""Other ways than the toolkit's to divide trial 1 into training and test frames.
 
-Frames are never drawn at random: neighbours at 60 Hz are nearly the same, and a test frame whose neighbours were
-trained on measures memory.
+Frames are never drawn at random. Neighbours at 60 Hz are nearly equal, so a test frame whose neighbours were trained
+on would measure memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DAMAGED = ("S3", "ThrowCatch", 1)
 
 
 def partition_names(scheme: str) -> tuple[str, ...]:
-    """What the partitions of a scheme are called."""
+    """Names of a scheme's partitions."""
     return PARTITION_NAMES if scheme == OFFICIAL else ("Train", "Test")
 
 
@@ -36,23 +36,23 @@ def evaluated_partition(scheme: str) -> str:
 
 
 def ranges_of(trial: Trial, scheme: str) -> Ranges:
-    """Toolkit frames of every partition of one trial; of another scheme than the table's, Train and Test.
+    """Toolkit frames of every partition of one trial, divided by a scheme.
 
     ``"official"``
-        Those of the trial, as the table has them.
+        The partitions of the table.
     ``"tgp-half"``
-        Of each trial the first half of the valid frames tests, the second trains (Bo & Sminchisescu, "Twin Gaussian
+        The first half of a trial's valid frames is Test, the second half is Train (Bo & Sminchisescu, "Twin Gaussian
         Processes for Structured Prediction", IJCV 87, 2010).
     ``"blocked-75-25"``
-        Of each trial but S3 ThrowCatch the first 75 % of the valid frames train and the rest tests, less a gap of
-        30 frames between the two: the nearest to 26,572 training and 8,757 test images that can be defined.
+        The first 75 % of a trial's valid frames are Train and the rest is Test, less a gap of 30 frames between the
+        two. S3 ThrowCatch is left out. No split that can be defined is nearer to 26,572 training and 8,757 test images.
 
-    Only first trials are divided by the latter two, Train and Validate of the table together.
+    The last two schemes divide first trials only, and take the table's Train and Validate together.
 
     Parameters
     ----------
     trial : Trial
-        Its partitions are those of the table.
+        With the partitions of the table.
     scheme : str
 
     Returns
@@ -105,7 +105,7 @@ def split(trials: Iterable[Trial], scheme: str) -> Partitions:
     table: dict[tuple[str, str], Ranges] = {}
     for trial in trials:
         try:
-            ranges = ranges_of(replace(trial), scheme)  # of a copy, so that its motion capture is not kept
+            ranges = ranges_of(replace(trial), scheme)  # a copy, so that the trial does not keep its motion capture
         except MissingFile as error:
             warnings.warn(f"{trial.name} is left out of {scheme}: {error}", stacklevel=2)
             continue

@@ -23,7 +23,7 @@ class Subject:
     folder: Path
 
     def part(self, name: str) -> Path:
-        """One of the four folders of a subject, whatever its case; the inner one where an archive made it twice."""
+        """One of a subject's four folders, whatever its case; the inner one if an archive nested it in itself."""
         found = entries(self.folder).get(name.lower(), self.folder / name)
         inner = found / found.name
         return inner if inner.is_dir() and not inner.is_symlink() else found
@@ -34,7 +34,7 @@ class Subject:
         Raises
         ------
         MissingFile, DataError
-            If there is none, or it is faulty.
+            If its file is missing or faulty.
         """
         folder = self.part("Calibration_Data")
         path = entries(folder).get(f"{name}.cal".lower())
@@ -57,7 +57,7 @@ class Subject:
         return SubjectShape(radius, values["LShoulderOffset"], values["RShoulderOffset"])
 
     def mocap_file(self, stem: str) -> Path:
-        """The ``.c3d`` of a trial, or the toolkit's ``.mat`` where there is no other."""
+        """The ``.c3d`` file of a trial, or the toolkit's ``.mat`` if there is no ``.c3d``."""
         folder = self.part("Mocap_Data")
         found = entries(folder)
         return found.get(f"{stem}.c3d".lower()) or found.get(f"{stem}.mat".lower()) or folder / f"{stem}.c3d"

@@ -25,22 +25,22 @@ from pose.types import BoolArray, FloatArray, IntArray
 from pose.video.frame import VideoFrame
 from pose.video.reader import VideoInfo, probe, read_frames
 
-#: Distance from pelvis to head of any person, mm: at least, at most. An adult's is about 800.
+#: Smallest and largest plausible distance from pelvis to head, mm; an adult's is about 800.
 PELVIS_TO_HEAD = (300.0, 1500.0)
-#: Length of any person's leg from hip to ankle, mm: at least, at most.
+#: Smallest and largest plausible length of a leg from hip to ankle, mm.
 _LEG = (200.0, 1500.0)
-#: Lengths that tell whether positions are in mm. The toolkit's head has a constant length, so that pelvis and head
-#: alone would pass positions in cm.
+#: Plausible lengths along chains of joints, mm, which tell whether positions are in mm. Pelvis and head alone would
+#: pass positions in cm, because the toolkit's head has a constant length.
 _BODY_PATHS = {
     ("pelvis", "head"): PELVIS_TO_HEAD,
     ("left_hip", "left_knee", "left_ankle"): _LEG,
     ("right_hip", "right_knee", "right_ankle"): _LEG,
 }
-#: Pictures a second of the release's videos.
+#: Frame rate of the release's videos, pictures/s.
 VIDEO_RATE = 60.0
-#: Largest relative difference of two mocap rates that mean the same.
+#: Largest relative difference of two mocap rates that count as equal.
 _RATE_TOLERANCE = 0.05
-#: The trial whose motion capture is withheld, and the one that is motion capture alone.
+#: Numbers of the trial whose motion capture is withheld, and of the trial that is motion capture alone.
 TEST_TRIAL, MOCAP_TRIAL = 2, 3
 #: Decodes the frames of a video from one index up to another.
 Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
@@ -48,20 +48,20 @@ Decoder = Callable[[Path, int, int | None], Iterator[VideoFrame]]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One trial of one action of one subject, seen by all its cameras.
+    """One trial of a subject's action, seen by all its cameras.
 
     Parameters
     ----------
     subject : Subject
     action, number : str, int
     videos : dict of str to Path
-        The recording of each camera; none of a trial that is motion capture alone.
+        The recording of each camera; empty for a trial that is motion capture alone.
     partitions : mapping
         Toolkit frames by partition.
     video_frame_shift : int
-        Added to every video frame, where a decoder numbers frames unlike the toolkit's.
+        Added to every video frame, for a decoder that numbers frames unlike the toolkit's.
     video_rate : float
-        Pictures a second; files' headers do not always say.
+        Pictures/s; the files' headers do not always state it.
     """
 
     subject: Subject
@@ -109,7 +109,7 @@ class Trial:
         Raises
         ------
         MissingFile
-            If none has, unless the trial is motion capture alone.
+            If no camera has one, unless the trial is motion capture alone.
         """
         if self.is_mocap_only:
             return MOCAP_ONLY
@@ -136,7 +136,7 @@ class Trial:
         return self.subject.markers(self.stem)
 
     def cameras(self, wanted: tuple[str, ...]) -> list[str]:
-        """Those of the wanted cameras that have a video and an offset; a warning names the others."""
+        """The wanted cameras that have a video and an offset; a warning names the others."""
         usable = [name for name in wanted if name in self.videos and name in self.clock.first_video_frame]
         for name in wanted:
             if name not in self.videos:
@@ -146,7 +146,7 @@ class Trial:
         return usable
 
     def numbers(self, partition: str | None = None) -> IntArray:
-        """Toolkit frames of a partition, or of all that the table names; else all that the motion capture covers.
+        """Toolkit frames of a partition, or of all; if the table has none, all frames that the motion capture covers.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Trial:
         screen: float | bool = False,
         reference: FloatArray | None = None,
     ) -> Labels:
-        """Joints and validity of toolkit frames; of a trial whose motion capture is withheld, none is valid.
+        """Joints and validity of toolkit frames; none is valid in a trial whose motion capture is withheld.
 
         Parameters
         ----------
@@ -188,10 +188,10 @@ class Trial:
         skeleton : Skeleton
             `HUMANEVA_15` or `HUMANEVA_20`.
         screen : bool or float
-            Frames with a bone, or a distance from pelvis to head, that deviates from the median by more than this
-            share are no longer valid; True takes 25 %. See `pose.humaneva.screening.plausible_bones`.
+            Largest deviation of a bone, and of the distance from pelvis to head, from its median, as a share of the
+            median; other frames are not valid. True takes 25 %. See `pose.humaneva.screening.plausible_bones`.
         reference : ndarray of shape (15,), optional
-            Lengths to screen by, mm, as of `HumanEva.reference_lengths`; by default those of the whole trial.
+            Lengths to screen by, mm, as `HumanEva.reference_lengths` gives them; by default the trial's own medians.
 
         Warns
         -----
@@ -203,7 +203,7 @@ class Trial:
         MissingFile
             If a file is missing, other than the motion capture of a test trial.
         DataError
-            If one is faulty.
+            If a file is faulty.
         """
         if skeleton not in (HUMANEVA_15, HUMANEVA_20):
             raise ValueError("skeleton must be HUMANEVA_15 or HUMANEVA_20")
@@ -237,7 +237,7 @@ class Trial:
 
     @cached_property
     def bone_lengths(self) -> FloatArray:
-        """Median length, mm, of the 14 bones, then the distance from pelvis to head, over the trial's frames, (15,)."""
+        """Medians over the trial's frames, (15,), mm: the 14 bones, then the distance from pelvis to head."""
         return median_lengths(self.labels(self.numbers()).joints, spans=HEAD_SPAN)
 
     def _warn_of_damage(self, numbers: IntArray, damaged: BoolArray) -> None:
@@ -266,7 +266,7 @@ class Trial:
                 )
 
     def _check_rate(self) -> None:
-        """Warn where the offsets' rates and the motion capture's own disagree."""
+        """Warn if the rates in the ``.ofs`` files and the motion capture's own rate disagree."""
         rate = self.markers.rate / self.video_rate
         wrong = {
             camera: offset.mocap_per_image
@@ -282,11 +282,11 @@ class Trial:
             )
 
     def video_info(self, camera: str) -> VideoInfo:
-        """Size, and what the header says of rate and length, of a camera's video."""
+        """Size of a camera's video, and the rate and length that its header states."""
         return probe(self.videos[camera])
 
     def read(self, camera: str, numbers: IntArray, decode: Decoder = read_frames) -> Iterator[tuple[int, VideoFrame]]:
-        """Decode the given toolkit frames of a camera, ascending; those beyond the video's end do not come.
+        """Decode the given toolkit frames of a camera, ascending; frames beyond the video's end are left out.
 
         `decode` is `pose.video.mask_reader.read_masks` where the videos are silhouettes.
         """

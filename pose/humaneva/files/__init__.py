@@ -1,1 +1,1 @@
-"""The file formats of the release, one a module."""
+"""The file formats of the release, one per module."""

@@ -1,4 +1,4 @@
-"""``Background_(C1).mat``: the toolkit's background model of a camera, so that recordings are read once."""
+"""``Background_(C1).mat``: the toolkit's background model of a camera, kept so that recordings are read once."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from pose.types import FloatArray
 
 
 def cache_name(camera: str) -> str:
-    """As the toolkit calls it."""
+    """The toolkit's name for the file."""
     return f"Background_({camera}).mat"
 
 
 def write_background(path: str | Path, model: ToolkitBackground, source: str = "") -> None:
-    """Write a fitted model as the toolkit would; the caller sees to it that the file appears whole.
+    """Write a fitted model as the toolkit would; the caller makes sure that the file appears whole.
 
     Parameters
     ----------
     path : path-like
         Ending in ``.mat``.
     model : ToolkitBackground
-        Of frames in the order blue, green, red.
+        Fitted to frames in the order blue, green, red.
     source : str
-        Tells the recordings it was made of; the toolkit does not read it.
+        Identifies the recordings that the model was fitted to; the toolkit does not read it.
     """
     import scipy.io
 
@@ -50,7 +50,7 @@ def read_background(path: str | Path, risk: float = 1.0, source: str | None = No
     risk : float
         See `ToolkitBackground`.
     source : str, optional
-        None is returned where the file was made of other recordings, or does not say of which.
+        The recordings, as given to `write_background`; None is returned if the file states others or none.
 
     Raises
     ------

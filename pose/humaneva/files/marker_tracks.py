@@ -16,11 +16,11 @@ from pose.types import FloatArray
 
 _MM_PER_UNIT = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 _LONG_UNIT = re.compile(r"^(milli|centi|)met(?:er|re)s?$")
-#: Median coordinate, mm, below which the numbers must be metres: a body's markers lie decimetres from the origin.
+#: Smallest plausible median coordinate, mm: a body's markers lie decimetres from the origin. Smaller ones are metres.
 _SMALLEST_MEDIAN_MM = 20.0
-#: Ends of labels of what the capture system derived: these are no markers.
+#: Suffixes of the labels of quantities that the capture system derived: these are not markers.
 _DERIVED_SUFFIXES = ("Angles", "Force", "Moment", "Power")
-#: Frames that the median coordinate is taken of.
+#: Number of frames, about, from which the median coordinate is computed.
 _MEDIAN_FRAMES = 200
 
 
@@ -31,15 +31,15 @@ class MarkerTracks:
     Parameters
     ----------
     path : Path
-        Where they come from.
+        The file that they come from.
     labels : tuple of str
-        One a marker, as in the file.
+        One per marker, as in the file.
     positions : ndarray of shape (n_frames, n_markers, 3)
         mm, world; NaN where a marker was not seen.
     rate : float
         Hz; 0 where the file states none.
     subject : str, optional
-        Whose markers to take where several people's are in the file, by the labels' prefix.
+        The labels' prefix of the person whose markers to take, where the file holds several people.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class MarkerTracks:
         Warns
         -----
         UserWarning
-            If no label is that name and one that contains it is taken, or if the label comes twice.
+            If no label equals the name and one that contains it is taken, or if several labels equal it.
 
         Raises
         ------
@@ -80,13 +80,13 @@ class MarkerTracks:
         if exact:
             return exact[0]
         similar = [index for index, label in enumerate(bare) if name in label and not label.endswith(_DERIVED_SUFFIXES)]
-        # A prefix without a colon leaves the name at the end: it goes before a mere resemblance.
+        # A label that ends with the name (a prefix without a colon) goes before one that only contains it.
         similar.sort(key=lambda index: not bare[index].endswith(name))
         if not similar:
             return None
         best = bare[similar[0]]
         prefix = best.removesuffix(name) if best.endswith(name) else None
-        if prefix is None or prefix not in self._prefixes:  # one that all labels carry is told once
+        if prefix is None or prefix not in self._prefixes:  # warn once of a prefix that all labels carry
             likewise = "" if prefix is None else f", and likewise where others begin with {prefix!r}"
             warnings.warn(
                 f"{self.path}: no marker {name}; taking {self.labels[similar[0]]!r} for it{likewise}", stacklevel=3
@@ -96,7 +96,7 @@ class MarkerTracks:
         return similar[0]
 
     def _one_of(self, name: str, indices: list[int]) -> int:
-        """The subject's own among markers of one name."""
+        """Index of the subject's own marker, among several of one name."""
         prefixes = [self.labels[index].rpartition(":")[0].strip().upper() for index in indices]
         if self.subject and prefixes.count(self.subject.upper()) == 1:
             return indices[prefixes.index(self.subject.upper())]
@@ -112,7 +112,7 @@ class MarkerTracks:
         Raises
         ------
         DataError
-            If any is missing from the file; the message lists all that are.
+            If any is missing from the file; the message lists all missing ones.
         """
         found = {name: self.find(name) for name in names}
         missing = [name for name, index in found.items() if index is None]
@@ -121,7 +121,7 @@ class MarkerTracks:
         return [index for index in found.values() if index is not None]
 
     def require(self, names: tuple[str, ...]) -> FloatArray:
-        """Positions of the named markers, (n_frames, len(names), 3); errors as of `indices`."""
+        """Positions of the named markers, (n_frames, len(names), 3); errors are those of `indices`."""
         return self.positions[:, self.indices(names)]
 
 
@@ -164,7 +164,7 @@ def read_markers(path: str | Path, subject: str | None = None) -> MarkerTracks:
 
 
 def _without_gaps(positions: FloatArray) -> FloatArray:
-    """NaN also where a marker is at (0, 0, 0), or has one coordinate that is no number; in place."""
+    """Set a marker to NaN, in place, where it is at (0, 0, 0) or where one of its coordinates is not finite."""
     x, y, z = np.moveaxis(positions, 2, 0)
     positions[(x == 0) & (y == 0) & (z == 0)] = np.nan
     positions[~(np.isfinite(x) & np.isfinite(y) & np.isfinite(z))] = np.nan
@@ -174,7 +174,7 @@ def _without_gaps(positions: FloatArray) -> FloatArray:
 def _from_c3d(path: Path, subject: str | None) -> MarkerTracks:
     file = read_c3d_file(path)
     n_points = file.positions.shape[1]
-    # One list ends at 255 labels.
+    # A parameter holds 255 labels at most; LABELS2 and LABELS3 hold the rest.
     labels = [label for key in ("LABELS", "LABELS2", "LABELS3") for label in file.texts("POINT", key)]
     labels += [f"*{index}" for index in range(len(labels), n_points)]
     rate, units = file.number("POINT", "RATE"), file.texts("POINT", "UNITS")
@@ -186,7 +186,7 @@ def _from_c3d(path: Path, subject: str | None) -> MarkerTracks:
 def _from_mat(path: Path, subject: str | None) -> MarkerTracks:
     content = read_mat(path)
     tracks = MarkerTracks(path, tuple(content.labels), _without_gaps(content.positions), content.rate, subject)
-    # The toolkit's cache may hold no more than the labels: that it states no unit is no fault there.
+    # The toolkit's cache may hold the labels alone, so a missing unit is no fault there.
     return tracks if content.unit is None else _to_mm(tracks, content.unit)
 
 

@@ -23,12 +23,12 @@ class MatMarkers:
 
 
 def read_mat(path: Path) -> MatMarkers:
-    """Read the variables ``Markers`` and ``ParameterGroup``, and the rate and residuals where they are there.
+    """Read the variables ``Markers`` and ``ParameterGroup``, and the rate and the residuals if the file has them.
 
     Raises
     ------
     DataError
-        If the file is foreign, or lacks or garbles one of the two.
+        If the file is foreign, or one of the two variables is missing or damaged.
     """
     content = load_mat(path)
     missing = [name for name in ("Markers", "ParameterGroup") if name not in content]
@@ -91,9 +91,9 @@ def load_mat(path: Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        If it cannot be read, or is of another kind.
+        If the file cannot be read, or is not a ``.mat`` file of these versions.
     """
-    import scipy.io  # costs 20 MB, and few need it
+    import scipy.io  # takes 20 MB of memory, and few callers need it
 
     try:
         content: dict[str, Any] = scipy.io.loadmat(path, struct_as_record=False)

@@ -10,9 +10,9 @@ from pose.errors import DataError
 from pose.text_files import parse_number, read_text
 
 _LINE = re.compile(r"^\$?(?:[^=\s]*:)?(\w+)(?:\s*=\s*|\s+)(\S+)$")
-#: What moves joints and must be there.
+#: Measurements that joints are computed from; they must be there.
 _NEEDED = ("LShoulderOffset", "RShoulderOffset")
-#: Shoulder offset of any person, mm: at least, at most.
+#: Smallest and largest plausible shoulder offset, mm.
 _OFFSETS = (0.0, 200.0)
 
 
@@ -22,8 +22,7 @@ def read_measurements(path: str | Path) -> dict[str, float]:
     Raises
     ------
     DataError
-        If a line has another form, a name has two values, or one of the two shoulder offsets, which move joints, is
-        missing or cannot be right.
+        If a line has another form, a name has two values, or one of the two shoulder offsets is missing or implausible.
     """
     path = Path(path)
     values: dict[str, float] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from pose.errors import DataError
 from pose.text_files import read_numbers
 
-#: Frame number above which a file must be wrong.
+#: Largest plausible frame number.
 _LARGEST_FRAME = 1e8
 
 

@@ -9,9 +9,9 @@ import scipy.linalg
 
 from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.selection import ActiveSet, Selection
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
@@ -108,8 +108,8 @@ def block_descent(
     exact_norm = norm = infinity_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
-    while not (exact and norm <= problem.tol):
-        if norm <= problem.running_tol or run.work.columns_used >= refresh_at or run.exhausted:
+    while not (exact and problem.tolerance.is_met(norm)):
+        if norm <= problem.tolerance.running or run.work.columns_used >= refresh_at or run.exhausted:
             # With float32 tiles the running gradient drifts away from the gradient. Go on from the float64 one
             # (iterative refinement), which alone says what has converged.
             running, G = G, system.residual(alpha, Y)
@@ -119,7 +119,7 @@ def block_descent(
             before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
             stuck = drift > MAX_DRIFT * exact_norm and has_stalled(before, exact_norm)
-            if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
+            if problem.tolerance.is_met(norm) or run.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:
             system.keep("whole")

@@ -51,7 +51,7 @@ def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:
             pair[:] = _violating_pair(G, weights, work)
             _move(G, alpha, system.rows(pair, out=room), pair, system.diagonal(), system.noise)
         run.count_columns(pairs.size)
-        if run.record(alpha, G.T, active=np.unique(pairs)) <= run.problem.running_tol:
+        if run.record(alpha, G.T, active=np.unique(pairs)) <= run.problem.tolerance.running:
             return
 
 

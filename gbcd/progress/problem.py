@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
+from gbcd.progress.tolerance import Tolerance
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 MAX_UNIT_EXPONENT = 1000
 """Largest exponent of two of a unit: 2^1024 is no float64, and neither is the inverse of 2^-1074."""
-
-RUNNING_TOLERANCE_SHARE = 0.8
-"""Tolerance of the running gradient over that of the exact one. The check by an exact gradient costs half a pass; a
-running one just within the tolerance often misses it by a percent, and costs a second check."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,7 @@ class Problem:
         Kbar.
     Y : array (n, q)
         The right-hand side.
-    tol : float
-        On the infinity norm of the gradient Kbar alpha - Y.
+    tolerance : Tolerance
     unit : float
         The caller's values over the solver's.
     start : array (n, q) or None
@@ -45,7 +41,7 @@ class Problem:
 
     system: LinearSystem
     Y: Float64Array
-    tol: float
+    tolerance: Tolerance
     unit: float = 1.0
     start: Float64Array | None = None
     start_objective: float = 0.0
@@ -54,12 +50,7 @@ class Problem:
     def in_own_units(cls, system: LinearSystem, Y: Float64Array, tol: float) -> Problem:
         """Return the problem of the caller's Y (n, q) and tolerance, scaled."""
         unit = power_of_two_above(Y)
-        return cls(system, Y / unit, tol / unit, unit)
-
-    @property
-    def running_tol(self) -> float:
-        """Tolerance of the running gradient: within it an exact one is worth its cost."""
-        return RUNNING_TOLERANCE_SHARE * self.tol
+        return cls(system, Y / unit, Tolerance(tol / unit), unit)
 
     def can_start_from(self, start: Float64Array) -> bool:
         """Whether this start (n, q), in the caller's units, may be better than zero, before anything is evaluated.
@@ -82,7 +73,7 @@ class Problem:
 
     def is_solved_by(self, gradient: Float64Array) -> bool:
         """Whether coefficients of this exact gradient (n, q) are within the tolerance."""
-        return infinity_norm(gradient) <= self.tol
+        return self.tolerance.is_met(infinity_norm(gradient))
 
     def coefficients(self, alpha: Float64Array) -> Float64Array:
         """Return the caller's coefficients (n, q): the start included, in the caller's units."""

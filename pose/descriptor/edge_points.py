@@ -192,7 +192,7 @@ def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
 def points_of_shape(
     shape: object, n_points: int = 400, components: ComponentChoice = "largest"
 ) -> tuple[npt.ArrayLike, FloatArray | None]:
-    """Points of a shape, sampled if it is a mask, and their tangents where there are any.
+    """Points of a shape, sampled if the shape is a mask, and their tangents, if any.
 
     Parameters
     ----------

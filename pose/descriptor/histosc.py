@@ -252,7 +252,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return self
 
     def _check_assignment(self) -> None:
-        if self.assignment not in ASSIGNMENTS:  # told before the words are learnt, not after
+        if self.assignment not in ASSIGNMENTS:  # checked before the words are learnt
             raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {self.assignment!r}")
 
     def fit_transform(self, images: Iterable[ShapeLike], y: object = None) -> FloatArray:

@@ -38,7 +38,7 @@ class Match(NamedTuple):
 
 
 def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """Cost of matching each shape context of one set with each of another.
+    """Cost of matching each shape context of one set with each of another set.
 
     Parameters
     ----------

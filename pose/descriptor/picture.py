@@ -49,8 +49,8 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
         A fitted transformer. With ``rotation="tangent"`` the wheel is turned with the edge, so that its bins lie as in
         the picture; 0 degrees are then to the left of the edge's direction, into the silhouette.
     at
-        x and y, pixels: the edge point nearest to this place is the one whose shape context is shown. By default it is
-        the point with most bins in use.
+        x and y of a place, pixels. The shape context of the nearest edge point is shown; by default, that of the point
+        with most bins in use.
 
     Returns
     -------

@@ -185,8 +185,9 @@ class ShapeContext(TransformerMixin, BaseEstimator):
       left-right mirror exchanges sector k and n_angular-1-k here too, at each mirrored point.
     * Soft binning shares a pair between the two sectors and the two rings whose centres are next to it, in proportion
       to nearness in angle and in log radius (bilinear), in steps of 1/1024. The centre of a ring lies in the middle of
-      its edges in log radius, that of the innermost ring half a ring inside r_inner. Inside the innermost centre and
-      outside the outermost the pair belongs to that ring alone. A row sums to the same as with hard binning.
+      its edges in log radius, that of the innermost ring half a ring inside r_inner. A pair inside the innermost
+      centre belongs to the innermost ring alone, a pair outside the outermost centre to the outermost ring. A row has
+      the same sum as with hard binning.
     * Columns are angular-major: column = sector * n_radial + ring, so ``h.reshape(n, n_angular, n_radial)``.
     * Values are counts (float32; multiples of one half with hard binning), as in Belongie et al.; a row sums to the
       number of other points that are within r_outer and not coincident. A single point has a row of zeros.
@@ -219,7 +220,7 @@ class ShapeContext(TransformerMixin, BaseEstimator):
         self.binning = binning
 
     def __sklearn_is_fitted__(self) -> bool:
-        """True always: there is nothing to learn."""
+        """Always True: there is nothing to learn."""
         return True
 
     def fit(self, point_sets: object = None, y: object = None) -> Self:  # noqa: ARG002

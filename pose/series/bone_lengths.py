@@ -17,7 +17,7 @@ from pose.types import FloatArray
 
 
 def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:
-    """Lengths (..., b) of the bones of poses (..., J, 3), in the order of `skeleton.bones`."""
+    """Bone lengths (..., b) of poses (..., J, 3), in the order of `skeleton.bones`."""
     joints = np.asarray(joints, dtype=float)
     parents, children = np.array(skeleton.bones).T
     return np.asarray(np.linalg.norm(joints[..., children, :] - joints[..., parents, :], axis=-1))

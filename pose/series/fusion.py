@@ -171,7 +171,7 @@ def fuse(views: Sequence[View], *, correlation: float = VIEW_CORRELATION, tolera
 
 
 def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[IntArray, BoolArray]:
-    """The row of the time nearest to each instant, and whether it is within reach."""
+    """The row of the time nearest to each instant, and whether the two are within `reach` seconds."""
     order = np.argsort(times, kind="stable")
     after = np.clip(np.searchsorted(times[order], instants), 1, max(len(times) - 1, 1))
     pair = np.stack([after - 1, np.minimum(after, len(times) - 1)])

@@ -1,6 +1,6 @@
 """Errors of predicted poses, in the units of the poses (mm).
 
-Five measures, each of them the mean over poses of a mean over joints of Euclidean distances:
+Five measures. Each averages Euclidean distances over the joints of a pose, then over poses:
 
 =======================  =======  ==========================================  =======================================
 name                     joints   of poses                                    as reported by

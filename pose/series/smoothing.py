@@ -105,7 +105,7 @@ def smooth(
     Returns
     -------
     PoseSeries
-        With the same frames, flags and provenance.
+        With the frames, flags and provenance of `series`.
 
     Raises
     ------

@@ -33,7 +33,7 @@ class CompiledModel(NamedTuple):
     """Largest brightness factor that is taken for shadow; if it is below `shadow_low`, nothing is shadow."""
 
 
-@numba.njit(cache=True, nogil=True, inline="always")  # LLVM does not inline it, which would make it 1.5 times as slow
+@numba.njit(cache=True, nogil=True, inline="always")  # left to LLVM it is not inlined, and 1.5 times as slow
 def _explained(frame: Image, i: int, j: int, scale: float, model: CompiledModel, logs: FloatArray) -> bool:
     """Whether the background, in light or in shadow, explains pixel (i, j) times `scale`.
 

@@ -1,4 +1,4 @@
-"""A Gaussian background model: each pixel's colour in the empty scene, and the person as what it does not explain.
+"""A Gaussian background model of each pixel's colour in the empty scene: what it does not explain is the person.
 
 The model is that of the HumanEva release: mean and diagonal variance of each pixel over each background recording. The
 likelihood of a colour is the mean of the recordings' normal densities. Added here are log densities (the products
@@ -162,9 +162,9 @@ class GaussianBackground:
     def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
 
-        A channel may be as far from the mean, in light or in shadow, as the density of all channels allows it alone.
-        The summed density is at most r times its largest term. A grey level is added, since bytes divided by the gain
-        are rounded.
+        A channel may differ from the mean, in light or in shadow, by as much as the density over all channels allows if
+        no other channel differs. The summed density is at most r times its largest term. A grey level is added, since
+        bytes divided by the gain are rounded.
         """
         low, high = self._shadow_range()
         reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)

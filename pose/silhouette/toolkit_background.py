@@ -17,7 +17,7 @@ from pose.types import BoolArray, Image, Int32Array, Mask
 GREY_LEVELS = 255.0
 """Largest grey level; images divided by it lie in 0 to 1."""
 ZERO_VARIANCE = 1e-3
-"""Variance that replaces one of exactly 0, of images scaled to 0..1."""
+"""Variance that replaces a variance of exactly 0, in images scaled to 0..1."""
 _ROUNDING = 1e-9
 """Least variance that is no rounding error of 0, squared grey levels."""
 

@@ -193,11 +193,11 @@ class NumbersByIndex:
 
     @property
     def n_lost(self) -> int:
-        """Frames that are known to be missing so far."""
+        """Number of frames that are known to be missing so far."""
         return self._lost
 
     def of(self, frame: av.VideoFrame, count: int) -> int:
-        """Number of a decoded frame, the `count`-th that came, both from 0."""
+        """Number of a decoded frame, the `count`-th to come; both count from 0."""
         if self._by_count and not self._lost:
             return count
         if frame.pts is None or not self._by_time:

@@ -24,7 +24,7 @@ def decoded_pictures(
     container, stream
         As PyAV opens them.
     fault : callable
-        Takes the reason why a packet, or what follows, cannot be decoded.
+        Takes the reason why a packet, or all that follows, cannot be decoded.
     see : callable
         Takes each packet before it is decoded.
     """

@@ -66,7 +66,7 @@ def _mask_level(path: Path) -> int:
 
 
 def _mask_channel(image: Image) -> Image:
-    """The alpha channel where there is one that varies, else the brightest colour, (height, width)."""
+    """The alpha channel (height, width), if there is one and it varies; otherwise the brightest colour."""
     if image.shape[2] == 4 and (image[..., 3] != image[0, 0, 3]).any():
         return image[..., 3]
     return np.asarray(image[..., :3].max(axis=2))

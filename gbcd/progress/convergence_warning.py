@@ -18,11 +18,11 @@ def convergence_warning(
     Parameters
     ----------
     solver : str
-        Its name.
+        Name of the solver.
     problem : Problem
     limits : Limits
     work : Work
-        Used until now.
+        Work done until now.
     n_iter : int
     norm : float
         Infinity norm of the exact gradient, in the caller's units.

@@ -1,4 +1,4 @@
-"""Descent by a running gradient, begun again from an exact one: iterative refinement."""
+"""Descent by a running gradient, restarted from exact ones: iterative refinement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Descend = Callable[[SolveRun, Float64Array, Float64Array], None]
 
 
 def descend_with_restarts(run: SolveRun, descend: Descend) -> Solution:
-    """Descend from the float64 residual again and again until that is within the tolerance or a limit is reached.
+    """Descend, restarting from the float64 residual, until that is within the tolerance or a limit is reached.
 
     Parameters
     ----------

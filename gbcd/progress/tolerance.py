@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 RUNNING_SHARE = 0.8
-"""Tolerance of the running gradient over that of the exact one. The check by an exact gradient costs half a pass; a
-running one just within the tolerance often misses it by a percent, and costs a second check."""
+"""Tolerance of the running gradient over that of the exact one. A check by an exact gradient costs half a pass. Where
+the running gradient is only just within the tolerance, the exact one often misses it by a percent, and a second check
+follows."""
 
 MAX_SHARE_LEFT = 0.5
-"""Part of the exact gradient's norm: where more of it is left at the next exact one, rounding is in the way."""
+"""Norm of an exact gradient, over that of the exact gradient before it, above which rounding prevents progress."""
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,14 @@ class Tolerance:
     Attributes
     ----------
     exact : float
-        For a gradient evaluated in float64. It alone decides that a solve has converged.
+        Largest norm of a gradient evaluated in float64, which alone decides that a solve has converged.
     """
 
     exact: float
 
     @property
     def running(self) -> float:
-        """For a running gradient: within this, an exact one is worth its cost."""
+        """Largest norm of a running gradient at which an exact one is worth its cost."""
         return RUNNING_SHARE * self.exact
 
     def is_met(self, norm: float) -> bool:
@@ -34,10 +35,10 @@ class Tolerance:
         return norm <= self.exact
 
     def is_missed(self, norm: float) -> bool:
-        """Whether it is not. A norm that is NaN is neither: no further step helps it."""
+        """Whether an exact gradient of this infinity norm is too large. NaN is not: no further step would help."""
         return norm > self.exact
 
 
 def has_stalled(before: float, after: float) -> bool:
-    """Whether so little was gained from one exact gradient's norm to the next that rounding is in the way."""
+    """Whether the norm fell so little from one exact gradient to the next that rounding prevents progress."""
     return after > MAX_SHARE_LEFT * before

@@ -229,7 +229,7 @@ def _few_rows(problem: Problem) -> slice:
 
 
 def _small_budget(budget: Budget, problem: Problem) -> int:
-    """Return a budget for the warm-up: the share of its smaller K is that of the full problem."""
+    """Return the warm-up's budget, bytes: it holds the same share of the smaller K as the full budget of the full K."""
     share = _few_rows(problem).stop / len(problem.X)
     return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).storage.budget)
 

@@ -39,7 +39,7 @@ class CameraFrames:
     valid : int
         Named frames with valid motion capture.
     used : int
-        Valid frames with every joint known, an offset, and a picture, as far as the video's header counts them.
+        Valid frames with every joint known, an offset, and a picture within the number in the video's header.
     announced : int
         Number of pictures in the video's header; 0 if it states none.
     reason : str
@@ -234,7 +234,7 @@ def _camera_frames(sequence: Trial, camera: str, labels: Labels | None, reason: 
 
 
 def _in_video(sequence: Trial, camera: str, labels: Labels, n_frames: int) -> BoolArray:
-    """Whether the video has a picture of each frame, (n,)."""
+    """Whether the video holds a picture of each labelled frame, (n,)."""
     index = labels.numbers + sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
     inside: BoolArray = (index >= 0) & ((index < n_frames) | (n_frames == 0))
     return inside

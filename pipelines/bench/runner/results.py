@@ -145,7 +145,7 @@ class Results:
 
 
 def medians(runs: list[Run]) -> dict[str, Value]:
-    """Return each measure over the runs: the median of numbers, the first of strings, and whether all are true."""
+    """Return the median of each number over the runs; for strings the first, for truth values whether all are true."""
     found: dict[str, Value] = {}
     for name, first in runs[0].measures.items():
         values = [run.measures.get(name) for run in runs]

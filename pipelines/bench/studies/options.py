@@ -35,7 +35,7 @@ CODEBOOK_STRIDE = 15
 SOFT = {"assignment": "soft"}
 SOFT_BINS = {"binning": "soft"}
 DEFAULT = {"assignment": "soft", "rotation": "tangent"}
-"""Settings of HistoSC: soft words, soft bins, and those of the default."""
+"""Settings of HistoSC: soft words; soft bins; the default."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ def course_of(row: Row, results: Results) -> dict[str, FloatArray]:
         return {}
     end = summary.measures.get("objective")
     exact = np.array([end if isinstance(end, int | float) else np.nan], dtype=np.float64)
-    # Older results hold running values of the objective; at the last, their error is known: the difference of the two.
+    # Older results hold running values of the objective; only the last one's error is known, from its exact value.
     doubt = np.abs(course["objective"][-1:] - exact)
     return course | {"objective": np.concatenate([course["objective"][:-1], exact]), "doubt": doubt}
 

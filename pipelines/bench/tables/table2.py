@@ -33,8 +33,7 @@ GROWTH_PASSES_ALLOWED = {"full": 100.0, "quick": 200.0}
 """Kernel passes after which a solver is stopped; gradient blocks do not converge before."""
 
 COARSE = {"full": 0.5, "quick": 4}
-"""Memory budget of gbcd and pcg, bytes per kernel value. At 10,000 samples it is too small for K, even for 16-bit codes
-of one half of K."""
+"""Memory budget of gbcd and pcg, bytes per kernel value. At 10,000 samples not even 16-bit codes of half of K fit."""
 
 REMARKS = {
     "full": "As in the paper, whatever arrives has Cholesky's error, and gradient blocks do not arrive. Where "

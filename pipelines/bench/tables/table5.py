@@ -25,7 +25,7 @@ SYNTHETIC = {
     "full": SynthRequest(
         subjects=("S1", "S2", "S3"),
         actions=("Walking", "Jog", "Box", "Gestures", "ThrowCatch"),
-        # Three quarters of these frames, in 14 trials by three cameras, exceed the paper's training images a little.
+        # Three quarters are for training: in 14 trials by three cameras, a few more images than the paper trains on.
         n_frames=980,
     ),
     "quick": SynthRequest(subjects=("S1",), actions=("Walking",), n_frames=260),

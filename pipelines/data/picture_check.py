@@ -23,8 +23,6 @@ from pose.silhouette.background_model import BackgroundModel
 from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
 
-IntArray = IntArray
-
 LARGEST_SHIFT = 12
 """Largest shift tried, in frames, to either side."""
 _NEAR_DISTANCE = 3.0
@@ -116,11 +114,6 @@ class JointDistances:
 
     scores: FloatArray
     share_near: float
-
-    @property
-    def now(self) -> float:
-        """Mean distance without a shift, px."""
-        return float(self.scores[LARGEST_SHIFT])
 
 
 def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | None:

@@ -25,7 +25,7 @@ from pose.video.reader import read_frames
 
 LARGEST_SHIFT = 12
 """Largest shift tried, in frames, to either side."""
-_NEAR_DISTANCE = 3.0
+_ON_PERSON_DISTANCE = 3.0
 """Distance of a joint from the silhouette, px, up to which the joint counts as on the person."""
 _LARGEST_COUNTED = 30.0
 """Distance of a joint from the silhouette, px, at which larger ones are clipped: the silhouette may be lost there."""
@@ -172,7 +172,7 @@ def joint_distances(
     known = np.asarray(np.isfinite(table).all(axis=(1, 2)))
     if known.sum() < _MIN_FRAMES:
         return None
-    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR_DISTANCE))
+    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _ON_PERSON_DISTANCE))
     return JointDistances(table[known].mean(axis=(0, 2)), near)
 
 

@@ -13,7 +13,7 @@ from pose.synth.pictures.looks import LOOKS, Looks, draw_looks
 from pose.synth.randomness import random_stream
 
 #: Subjects of a data set.
-MOST_SUBJECTS = 200
+MAX_SUBJECTS = 200
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def choose_cast(subjects: Sequence[str] | int, seed: int) -> list[Actor]:
         If a name is unknown or comes twice, or the number cannot be; the message lists all faults.
     """
     if isinstance(subjects, int):
-        if not 1 <= subjects <= MOST_SUBJECTS:
-            raise DataError(f"there can be 1 to {MOST_SUBJECTS} subjects, not {subjects}")
+        if not 1 <= subjects <= MAX_SUBJECTS:
+            raise DataError(f"there can be 1 to {MAX_SUBJECTS} subjects, not {subjects}")
         return [_draw(f"S{number}", seed) for number in range(1, subjects + 1)]
     faults = [
         f"no subject {name!r} (there are {', '.join(NAMED_BODIES)}; or give a number of subjects)"

@@ -23,9 +23,9 @@ ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
 #: Toolkit frames of a trial: at least, at most.
-_FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
+_MIN_FRAMES, _MAX_FRAMES = 24, 100_000
 #: Degrees by which cameras may be moved.
-_MOST_JITTER = 10.0
+_MAX_JITTER = 10.0
 _NAMED = re.compile(r"^(\w+)=(.+)$")
 #: Version of what follows from the same settings: raise it when pictures or motions change.
 _FORMAT = 2
@@ -152,14 +152,14 @@ def check_request(request: Request) -> Settings:
 def _number_faults(request: Request) -> list[str]:
     """What is wrong with the numbers and the kind of masks."""
     faults = []
-    if not _FEWEST_FRAMES <= request.n_frames <= _MOST_FRAMES:
-        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {request.n_frames}")
+    if not _MIN_FRAMES <= request.n_frames <= _MAX_FRAMES:
+        faults.append(f"a trial has {_MIN_FRAMES} to {_MAX_FRAMES} frames, not {request.n_frames}")
     if request.seed < 0:
         faults.append(f"the seed must be 0 or more, not {request.seed}")
     if not 0 <= request.train_share <= 1:
         faults.append(f"the share of the frames to train on is 0 to 1, not {request.train_share:g}")
-    if not 0 <= request.camera_jitter <= _MOST_JITTER:
-        faults.append(f"the cameras can be moved by 0 to {_MOST_JITTER:g} degrees, not {request.camera_jitter:g}")
+    if not 0 <= request.camera_jitter <= _MAX_JITTER:
+        faults.append(f"the cameras can be moved by 0 to {_MAX_JITTER:g} degrees, not {request.camera_jitter:g}")
     if request.masks not in MASKS:
         faults.append(f"no kind of masks {request.masks!r} (there are {', '.join(MASKS)})")
     return faults

@@ -18,7 +18,7 @@ from pose.files import is_still, take_lock
 from pose.synth.mocap.files import write_measurements, write_static
 from pose.synth.settings import DEFAULT_FRAMES, Request, Settings, check_request
 from pose.synth.takes import takes
-from pose.synth.work import Work
+from pose.synth.worker_pool import Work
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
 ProgressCallback = Callable[[int, int, str], None]

@@ -32,11 +32,11 @@ _LEG_RANGE = (480.0, 1150.0)
 #: Thigh and shin together of an adult, mm: the unit is guessed that comes nearest.
 _LEG = 830.0
 #: Frames without a gap that a file with gaps must have in one run.
-_FEWEST_FRAMES = 30
+_MIN_FRAMES = 30
 #: Distance from the origin above which a joint must be wrong, mm.
-_FARTHEST = 1e7
+_MAX_COORDINATE = 1e7
 #: Smallest cosine between body and up axis, the median over a clip.
-_LEAST_UPRIGHT = 0.8
+_MIN_UPRIGHT = 0.8
 #: Rotations that bring an up axis to z.
 _TO_Z_UP = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
@@ -178,13 +178,13 @@ def find_landmarks(
 
 
 def _check_places(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> None:
-    far = np.any([~(np.abs(value) <= _FARTHEST).all(axis=-1) for value in points.values()], axis=0)
+    far = np.any([~(np.abs(value) <= _MAX_COORDINATE).all(axis=-1) for value in points.values()], axis=0)
     if far.any():
         frame = int(np.argmax(far))
         line = f", line {clip.frame_lines[frame]}" if clip.frame_lines else ""
         raise DataError(
             f"{clip.path}{line}: in {int(far.sum())} of {len(clip)} frames, first frame {frame + 1}, a joint is more "
-            f"than {_FARTHEST / 1e6:.0f} km from the origin"
+            f"than {_MAX_COORDINATE / 1e6:.0f} km from the origin"
         )
 
 
@@ -211,11 +211,9 @@ def _longest_seen(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> tupl
     edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]])))
     runs = [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if last - first < min(len(clip), _FEWEST_FRAMES):
+    if last - first < min(len(clip), _MIN_FRAMES):
         lost = [f"{side} {part}".strip() for (part, side), value in points.items() if not np.isfinite(value).all()]
-        raise DataError(
-            f"{clip.path}: nowhere are all parts seen for {_FEWEST_FRAMES} frames; lost are {', '.join(lost)}"
-        )
+        raise DataError(f"{clip.path}: nowhere are all parts seen for {_MIN_FRAMES} frames; lost are {', '.join(lost)}")
     return first, last
 
 
@@ -255,6 +253,6 @@ def _guess_up(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> str:
     body = points["crown", ""] - (points["ankle", "left"] + points["ankle", "right"]) / 2
     upright = np.median(unit(body), axis=0)
     axis = int(np.argmax(upright))
-    if upright[axis] < _LEAST_UPRIGHT:
+    if upright[axis] < _MIN_UPRIGHT:
         raise DataError(f"{clip.path}: nobody stands upright along x, y or z; state the up axis (--motion-up)")
     return UP_AXES[axis]

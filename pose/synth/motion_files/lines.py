@@ -9,7 +9,7 @@ from pathlib import Path
 from pose.errors import DataError
 
 #: Digits of a count.
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -74,7 +74,7 @@ class TextLines:
 
     def count(self, word: str) -> int | None:
         """A word as a whole number of 0 or more; None where it is none."""
-        return int(word) if word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS else None
+        return int(word) if word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS else None
 
     def numbers(self, words: list[str], what: str) -> list[float]:
         """Words as finite numbers."""

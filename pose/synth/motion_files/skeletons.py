@@ -161,8 +161,8 @@ def match_skeleton(clip: Clip) -> Fit:
     missing, table = best
     known = {plain(name) for entry in (*TREES, *MARKERS) for name in _all_names(entry)}
     strange = [name for plain_name, name in there.items() if plain_name not in known]
-    listed = ", ".join(strange[:_MOST_LISTED]) + (
-        f" and {len(strange) - _MOST_LISTED} more" if len(strange) > _MOST_LISTED else ""
+    listed = ", ".join(strange[:_MAX_LISTED]) + (
+        f" and {len(strange) - _MAX_LISTED} more" if len(strange) > _MAX_LISTED else ""
     )
     kinds = ", ".join(entry.title for entry in tables)
     raise DataError(
@@ -172,7 +172,7 @@ def match_skeleton(clip: Clip) -> Fit:
     )
 
 
-_MOST_LISTED = 40
+_MAX_LISTED = 40
 
 
 def _all_names(table: SkeletonNames) -> list[str]:

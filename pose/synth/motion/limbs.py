@@ -19,12 +19,12 @@ _STANDING_REACH = 0.99
 
 @dataclass(frozen=True, eq=False)
 class Trunk:
-    """Pelvis and thorax of a motion; limbs are hung on it.
+    """Pelvis and thorax of a motion, on which limbs are hung.
 
     Parameters
     ----------
     body : Body
-        Its lengths.
+        Gives the lengths.
     position : ndarray of shape (T, 3)
         The pelvis joint, mm.
     pelvis, thorax : ndarray of shape (T, 3, 3)
@@ -122,7 +122,8 @@ def hang_arms(
     trunk : Trunk
         What the arms hang on.
     swing, spread, twist, flexion : ndarray of shape (T, 2)
-        Per side: upper arm forward, upper arm away from the body, upper arm turned inward about itself, elbow bent.
+        Radians, per side: upper arm forward, upper arm away from the body, upper arm turned inward about itself, elbow
+        bent.
 
     Returns
     -------

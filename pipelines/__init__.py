@@ -1,1 +1,1 @@
-"""What joins silhouettes to Gaussian processes: train, evaluate, predict, and the command line."""
+"""From silhouettes to poses by Gaussian processes: training, evaluation, prediction, and the command line."""

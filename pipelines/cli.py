@@ -1,4 +1,4 @@
-"""The command line: the commands' names, and the program `pose` that runs them."""
+"""The command line: the program `pose`, and the names of its commands."""
 
 from __future__ import annotations
 

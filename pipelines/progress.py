@@ -15,7 +15,7 @@ class Reporter(Protocol):
         """Print what failed; the work goes on."""
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Report `done` of `total` steps of `what`; a `total` of 0 is unknown. The first call starts the bar."""
+        """Report `done` of `total` steps of `what`; `total` is 0 if unknown. The first call starts the bar."""
 
 
 class Silent:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pose.silhouette.gaussian_background import GaussianBackground
     from pose.silhouette.masks import as_mask
 
-# `import pose.smoothing` and its like find the modules there, which earlier documentation shows.
+# Earlier documentation shows modules such as `pose.smoothing`; `import` finds them in this folder.
 __path__.append(str(Path(__file__).parent / "earlier_names"))
 
 # To publish a name: add it to the imports above, to this table, and to __all__.

@@ -12,5 +12,5 @@ class MissingFile(DataError):
 class UnfinishedError(DataError):
     """A valid request that could not be finished, as on a full disk.
 
-    The message says what is left and how to go on.
+    The message says how to go on, and where finished work is kept if there is any.
     """

@@ -41,7 +41,7 @@ def lost_by_writing(targets: Iterable[Path], sources: Iterable[Path]) -> list[Pa
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether a path is neither file nor folder. Pipes and devices can be read only once, or have no end."""
+    """Whether a path exists and is neither file nor folder: it may be readable only once, or have no end."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

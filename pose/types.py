@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 """Real numbers in double precision."""
 Float32Array = NDArray[np.float32]
-"""Real numbers in single precision: descriptors, and what is kept for every pixel."""
+"""Real numbers in single precision: descriptors, and values kept for every pixel."""
 IntArray = NDArray[np.int64]
 """Whole numbers: indices, frames, flags."""
 Int32Array = NDArray[np.int32]

@@ -1,8 +1,8 @@
 """The BLAS and LAPACK calls that blocked factorizations are made of, on parts of one C-ordered matrix in place.
 
 The same routines in `scipy.linalg.blas` keep Python's lock while they run, so that threads wait for each other,
-and copy what they overwrite. The addresses that scipy publishes for Cython have neither fault. BLAS counts by columns:
-it sees the transpose of each array here, hence "upper" for a lower triangle.
+and copy what they overwrite. The addresses that scipy publishes for Cython have neither fault. BLAS stores matrices by
+columns, so it sees the transpose of each array here: hence "upper" for a lower triangle.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _real(value: float, dtype: str) -> Any:
 
 
 def _place(array: npt.NDArray[F]) -> tuple[int, Any]:
-    """Return the address of a matrix and the distance of its rows."""
+    """Return the address of a matrix and the distance between its rows, in numbers."""
     rows, columns = array.shape
     if (columns > 1 and array.strides[1] != array.itemsize) or array.dtype.name not in _LETTERS:
         raise ValueError(f"Rows must be contiguous float32 or float64, not {array.dtype} with strides {array.strides}.")
@@ -114,7 +114,7 @@ def divide(X: npt.NDArray[F], lower: npt.NDArray[F], transposed: bool = False) -
 
 
 def divide_vector(x: npt.NDArray[F], lower: npt.NDArray[F], transposed: bool = False) -> None:
-    """Replace a contiguous x (n,) as `divide` does a row: for one row it reads `lower` without packing it first."""
+    """Replace a contiguous x (n,) as `divide` does each row, but without packing `lower` first."""
     dtype = x.dtype.name
     triangle, triangle_step = _place(lower)
     _TRSV[dtype](

@@ -4,8 +4,8 @@ The matrix is cut into blocks that the package's threads work on, with one BLAS 
 by spinning: on two cores shared with other work they made a factorization of order 2,000 seventeen times slower, and
 near 2^31 bytes they crash it. Blocks queued for plain threads do neither.
 
-Blocks are cut for the cores of the machine, not for the threads that share a call: rounding depends on the blocks, and
-the number of threads shall make no difference.
+The size of the blocks depends on the cores of the machine, not on the threads that share a call. Rounding depends on
+the blocks, and the number of threads must make no difference.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from gbcd.threads import available_cores, blas_threads, parallel, spans
 from gbcd.types import Float64Array
 
 MAX_LAPACK_ORDER = 800
-"""Largest order that LAPACK factors on one thread: up to it that is at least as fast as blocks."""
+"""Largest order of a matrix that LAPACK factors on one thread: up to it blocks are no faster."""
 
 MIN_BLOCK, MAX_BLOCK = 256, 1024
-"""Least and largest order of a block. Larger ones multiply faster: 9 % from 256 to 512, 6 % from there to 1,024."""
+"""Least and largest order of a block. Larger blocks multiply faster: by 9 % from 256 to 512, by 6 % from 512 to 1,024.
+"""
 
 BLOCKS_PER_CORE = 5
 """Rows of blocks for each processor core: fewer leave threads idle at the end."""
@@ -34,7 +35,7 @@ MIN_ROWS = 64
 """Least number of rows that a thread multiplies at a time."""
 
 MAX_DIVISOR = 64
-"""Largest order of a triangle that BLAS solves with in one piece: its solve has a third of the speed of its product."""
+"""Largest order of a triangle that BLAS solves with in one piece: a solve has a third of the speed of a product."""
 
 
 def matmul(A: Float64Array, B: Float64Array) -> Float64Array:
@@ -50,7 +51,7 @@ def matmul(A: Float64Array, B: Float64Array) -> Float64Array:
 
 
 class _Finished:
-    """How many columns of blocks each row of blocks has behind it, for threads to wait on."""
+    """How many block columns of each block row are finished, for threads to wait on."""
 
     def __init__(self, blocks: int) -> None:
         self._columns = [0] * blocks
@@ -58,21 +59,21 @@ class _Finished:
         self._failed = False
 
     def wait(self, rows: range, column: int) -> bool:
-        """Return True once `rows` have all columns before `column`, False where a thread has failed."""
+        """Return True once `rows` are finished in all columns before `column`, False where a thread has failed."""
         with self._changed:
             while not self._failed and min(self._columns[i] for i in rows) < column:
                 self._changed.wait()
             return not self._failed
 
     def add(self, rows: range) -> None:
-        """Note that `rows` have one more column behind them."""
+        """Note that one more column of `rows` is finished."""
         with self._changed:
             for i in rows:
                 self._columns[i] += 1
             self._changed.notify_all()
 
     def fail(self) -> None:
-        """Wake all who wait."""
+        """Note that a thread has failed, and wake all that wait."""
         with self._changed:
             self._failed = True
             self._changed.notify_all()
@@ -99,7 +100,7 @@ def cholesky_in_place(matrix: npt.NDArray[F]) -> npt.NDArray[F]:
 
 
 def _factor_in_blocks(matrix: npt.NDArray[F], size: int) -> None:
-    """Left-looking: each tile is written once, after one product as long as all the columns before it."""
+    """Factor by the left-looking algorithm: each tile is written once, after one product over all columns before it."""
     blocks = spans(len(matrix), size)
     finished = _Finished(len(blocks))
 
@@ -117,7 +118,7 @@ def _factor_in_blocks(matrix: npt.NDArray[F], size: int) -> None:
 
 
 def _tiles_of_column(j: int, count: int) -> Iterator[range]:
-    """Yield the block rows of each tile of column j: the diagonal, then pairs while the threads have plenty."""
+    """Yield the block rows of each tile of column j: the diagonal, then pairs of rows while there is plenty of work."""
     yield range(j, j + 1)
     i = j + 1
     while i < count:
@@ -127,9 +128,9 @@ def _tiles_of_column(j: int, count: int) -> Iterator[range]:
 
 
 def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finished, rows: range, j: int) -> bool:
-    """Compute L[I, J]: subtract all that the columns before J contribute at once, then divide by L[J, J].
+    """Compute L[I, J]: subtract the product of all columns before J, then divide by L[J, J].
 
-    False: another thread failed.
+    Returns False where another thread has failed.
     """
     I = slice(blocks[rows[0]].start, blocks[rows[-1]].stop)  # noqa: E741 - the paper's index sets
     J = blocks[j]
@@ -150,7 +151,7 @@ def _finish_tile(matrix: npt.NDArray[F], blocks: list[slice], finished: _Finishe
 
 
 def divide_in_halves(X: npt.NDArray[F], lower: npt.NDArray[F]) -> None:
-    """X := X lower'^-1 in place, each row x (n,) to lower^-1 x, most of it as products; one thread's work."""
+    """Replace each row x (n,) of X by lower^-1 x, mostly by matrix products, on the calling thread."""
     n = len(lower)
     if n <= MAX_DIVISOR:
         divide(X, lower)
@@ -173,7 +174,7 @@ def cholesky_solve(lower: npt.NDArray[F], right: npt.NDArray[np.floating[Any]]) 
             divide(columns, lower, transposed=True)
             solution[:, piece] = columns.T
 
-    # One piece a core: each reads all of L.
+    # One piece for each core, since each piece reads all of L.
     parallel(work, spans(q, max(1, -(-q // available_cores()))))
     return solution
 

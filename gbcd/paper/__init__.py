@@ -21,7 +21,7 @@ eq. 2, the predictive variance                 `gbcd.posterior.variance`
 Not in the paper: `greedy_pool` makes the choice of eq. 7 over a pool of indices at the cost of eq. 10. "gbcd", the
 default of `solve`, falls back to it where full-vector steps do not pay (`gbcd.solvers.coarse_descent`).
 
-BCDC, BCDG and GBCD are one loop, `block_descent`, with another selection: a class with one method,
+BCDC, BCDG and GBCD are one loop, `block_descent`, with different selections. A selection is a class with one method,
 ``select(system, G, m, rng) -> ActiveSet`` (`selection`). Symbols are the paper's: the active set B of m variables, the
 candidate set O of kappa, the gradient g (here G, one column for each output, one active set for all).
 
@@ -30,8 +30,8 @@ step Delta_B = -Kbar_BB^{-1} g_B. Adding i to B lowers f further by exactly
 
     sum_j e_ij^2 / (2 (Kbar_ii - Kbar_iB Kbar_BB^{-1} Kbar_Bi))        eq. 7
 
-over the outputs j. Eq. 10 replaces the denominator by 2 Kbar_ii. The first pick is over all n: it alone guarantees the
-decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence convergence (Theorem 2).
+over the outputs j. Eq. 10 replaces the denominator by 2 Kbar_ii. The first pick is the best of all n: it alone
+guarantees the decrease max_i |g_i|^2 / (2 Kbar_ii) of Theorem 1, hence convergence (Theorem 2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Algorithm 1: block coordinate descent. GBCD, BCDC and BCDG are this loop with another selection."""
+"""Algorithm 1: block coordinate descent. GBCD, BCDC and BCDG are this loop with different selections."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import scipy.linalg
 
 from gbcd.linalg.norms import infinity_norm
 from gbcd.paper.selection import ActiveSet, Selection
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.system.protocol import LinearSystem
 from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
 DEFAULT_BLOCK_SIZE = 500
-"""m, the number of variables in a block, as in the paper. Its times and ours are flat between 300 and 1,000."""
+"""Number of variables in a block (m), as in the paper. Its times and ours hardly change between 300 and 1,000."""
 
 REFRESH_PASSES = 10.0
 """Passes over Kbar after which the float64 residual replaces the running gradient, converged or not."""
 
 FIRST_JITTER = 1e-14
-"""What is first added to the diagonal of a block that rounding leaves indefinite, over its mean."""
+"""First addition to the diagonal of a block that rounding leaves indefinite, over the mean of the diagonal."""
 
 MIN_COLUMNS_TO_KEEP_K = 32
 """Input columns from which K is kept whole, if it fits: a value then takes longer to evaluate than to store and read.
 """
 
 MAX_BLOCK_ROUNDING = 0.01
-"""Norm of the errors of float32 kernel values, over the noise, up to which K_BB is made of them."""
+"""Largest norm of the rounding errors of float32 kernel values, over the noise, with which K_BB is made of them."""
 
 MAX_DRIFT = 0.5
-"""Error of the running gradient, over the norm of the exact one, above which rounding is in the way."""
+"""Error of the running gradient, over the norm of the exact one, above which rounding prevents progress."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class BlockDescent:
     ----------
     selection : Selection
     block_size : int, optional
-        m; 500 by default, at most n.
+        m, the number of variables in a block; 500 by default, at most n.
     random_state : int, numpy.random.Generator, optional
     name : str
-        What results and warnings call it.
+        Name of the solver in results and warnings.
     """
 
     selection: Selection
@@ -64,8 +64,8 @@ class BlockDescent:
 def solve_block(matrix: Float64Array, gradient: Float64Array) -> Float64Array:
     """Return the step -matrix^{-1} gradient (Algorithm 1, step 4), by Cholesky in float64 on one thread.
 
-    Where rounding leaves the matrix indefinite (duplicated rows, a tiny noise) its diagonal is raised until it is
-    not. Then the step is no longer exact but still descends: with M = matrix + jitter I >= matrix,
+    Where rounding leaves the matrix indefinite (duplicated rows, a tiny noise), its diagonal is raised until it is
+    positive definite. The step is then not exact, but still descends: with M = matrix + jitter I >= matrix,
     f changes by -g' M^-1 g + 1/2 g' M^-1 matrix M^-1 g <= -1/2 g' M^-1 g.
     """
     jitter = 0.0
@@ -108,10 +108,10 @@ def block_descent(
     exact_norm = norm = infinity_norm(G)
     exact = True
     refresh_at = REFRESH_PASSES * system.n
-    while not (exact and norm <= problem.tol):
-        if norm <= problem.running_tol or run.work.columns_used >= refresh_at or run.exhausted:
-            # With float32 tiles the running gradient drifts away from the gradient. Go on from the float64 one
-            # (iterative refinement), which alone says what has converged.
+    while not (exact and problem.tolerance.is_met(norm)):
+        if norm <= problem.tolerance.running or run.work.columns_used >= refresh_at or run.exhausted:
+            # With float32 tiles the running gradient drifts away from the exact one. Go on from the float64 gradient
+            # (iterative refinement), which alone decides convergence.
             running, G = G, system.residual(alpha, Y)
             run.count_columns(system.n)
             refresh_at = run.work.columns_used + REFRESH_PASSES * system.n
@@ -119,7 +119,7 @@ def block_descent(
             before, exact_norm = exact_norm, infinity_norm(G)
             norm, exact = exact_norm, True
             stuck = drift > MAX_DRIFT * exact_norm and has_stalled(before, exact_norm)
-            if norm <= problem.tol or run.exhausted or (stuck and not system.raise_precision()):
+            if problem.tolerance.is_met(norm) or run.exhausted or (stuck and not system.raise_precision()):
                 break
         if system.X.shape[1] >= MIN_COLUMNS_TO_KEEP_K:
             system.keep("whole")
@@ -134,7 +134,7 @@ def block_descent(
 
 
 def _block(system: LinearSystem, chosen: ActiveSet) -> Float64Array:
-    """Return Kbar_BB, from values the selection has computed where their rounding is small beside the noise."""
+    """Return Kbar_BB, from the selection's kernel values where their rounding is small beside the noise."""
     B, known = chosen.indices, chosen.known
     if known is None or 2 * np.sqrt(len(B)) * system.precision.tile_error > MAX_BLOCK_ROUNDING * system.noise:
         values = system.block(B, B, exact=True).astype(np.float64, copy=False)

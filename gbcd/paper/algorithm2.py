@@ -1,6 +1,6 @@
 """Algorithm 2: the paper's greedy selection of a block, one index at a time, and its variants.
 
-Each contains argmax_i |g_i|^2 / Kbar_ii over all n as its first pick, as Theorem 2 asks.
+The first pick of each is argmax_i |g_i|^2 / Kbar_ii over all n, as Theorem 2 asks.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class RandomSubset:
 
     Notes
     -----
-    The print has slips: Algorithm 1, step 4 needs Kbar_BB (the noise on its diagonal); Algorithm 2,
-    step 4 means x_s and step 6 g_O. The first pick is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2).
+    The paper has misprints: Algorithm 1, step 4 needs Kbar_BB (the noise on its diagonal); Algorithm 2,
+    step 4 means x_s, and step 6 means g_O. The first pick is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2).
     """
 
     n_candidates: int = 60
@@ -52,7 +52,8 @@ class Prefit:
     Notes
     -----
     The first pick is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2): for an empty B eqs. 7 and 10 agree.
-    Beside `RandomSubset` a pick costs kappa |B|^2 operations for the Schur complements, and no more kernel values.
+    Compared with `RandomSubset` a pick costs kappa |B|^2 more operations, for the Schur complements, and no more
+    kernel values.
     """
 
     n_candidates: int | None = 60
@@ -101,11 +102,11 @@ def _grow_by_candidates(
             curvature = diag[candidates]
             if exact:
                 explained = np.einsum("ij,ij->i", columns @ block.inverse, columns)
-                # Never below the noise but for rounding, which could make any candidate look best.
+                # In exact arithmetic at least the noise. Rounding below it could make any candidate look best.
                 curvature = np.maximum(curvature - explained, system.noise)
             best = int(np.argmax(squared_norms(residual) / (2 * curvature)))
             s = int(candidates[best])
-            # What depends on B to rounding is left out, and not tried again.
+            # An index that depends on B to rounding is left out, and not tried again.
             free[s] = False
             n_free -= 1
             if block.append(columns[best], diag[s], G[s]):
@@ -120,7 +121,7 @@ def _draw_free(free: np.ndarray, n_free: int, size: int, rng: np.random.Generato
         return rng.choice(np.flatnonzero(free), min(size, n_free), replace=False)
     drawn: IntArray = np.empty(0, dtype=np.intp)
     while len(drawn) < size:
-        # Rejection instead of a permutation of n: a draw must not cost O(n) for each of the m picks.
+        # Rejection sampling instead of a permutation of n, which would cost O(n) for each of the m picks.
         more = rng.integers(0, n, 2 * size)
         drawn = np.unique(np.concatenate([drawn, more[free[more]]]))
     return rng.permutation(drawn)[:size]
@@ -134,7 +135,7 @@ def _grow_over_all(system: LinearSystem, G: Float64Array, m: int, exact: bool) -
     diag = system.diagonal()
     block = GrowingBlock(m, G.shape[1])
     active = np.empty(m, dtype=np.intp)
-    # By columns: each pick writes one and multiplies those before it.
+    # Stored by columns: each pick writes one column and multiplies those before it.
     panel: FloatArray = np.empty((system.n, m), dtype=system.dtype, order="F")
     residual = G.copy()
     curvature = diag.copy()
@@ -142,14 +143,15 @@ def _grow_over_all(system: LinearSystem, G: Float64Array, m: int, exact: bool) -
     with blas_threads(1):
         while block.size < m and free.any():
             s = int(np.argmax(np.where(free, squared_norms(residual) / curvature, -1)))
-            # What depends on B to rounding is left out, and not tried again.
+            # An index that depends on B to rounding is left out, and not tried again.
             free[s] = False
             t = block.size
             if not block.append(system.block(active[:t], np.array([s]), exact=True)[:, 0], diag[s], G[s]):
                 continue
             active[t] = s
             panel[:, t] = system.columns(active[t : t + 1])[:, 0]
-            # s moves by its entry of the step and B follows (eq. 13); i sees the covariance with s that B leaves.
+            # s moves by its entry of the step, and B follows (eq. 13). What matters to i is its covariance with s
+            # given the rest of B.
             covariance = (panel[:, : t + 1] @ block.last_direction.astype(system.dtype)).astype(np.float64)
             residual += np.outer(covariance, block.step[-1])
             if exact:

@@ -21,13 +21,13 @@ UPDATE_ROWS = 512
 """Rows of the pool that are updated together: their part of the factor stays in a second-level cache."""
 
 CANDIDATES_PER_PIVOT = 3
-"""Rows of the pool that are candidates for each pick. 4 cost more evaluations than they save, 2 cost iterations."""
+"""Rows of the pool that are candidates for each pick: 4 cost more evaluations than they save, 2 cost iterations."""
 
 MAX_INVERSE_GROWTH = 10.0
-"""Norm of a row of the factor's inverse, over its bound in exact arithmetic, beyond which its pivot is dropped."""
+"""Norm of a row of the factor's inverse, over its bound in exact arithmetic, above which the pivot is dropped."""
 
 FLOOR_ROUNDINGS = 8.0
-"""Smallest Schur diagonal that is believed, in roundings of the largest one, where the noise is smaller."""
+"""Smallest Schur diagonal, in rounding errors of the largest one, where the noise is smaller: less is rounding."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,17 @@ class PoolFactor:
         self._pool = pool
         self._free = np.ones(len(pool), dtype=bool)
         self._picks = np.empty(capacity, dtype=np.intp)
-        # One array for both. The C library would give two smaller ones back to the system after each block, and getting
-        # fresh pages takes longer than filling them.
+        # One array holds both. The C library would return two smaller arrays to the system after each block, and
+        # getting fresh pages takes longer than filling them.
         memory: FloatArray = np.empty((2, len(pool), capacity), dtype=system.dtype)
         self._factor: FloatArray = memory[0]
         self._panel: FloatArray = memory[1]
-        # The Schur diagonal is never below the noise; in float32 rounding is larger than a tiny noise.
+        # The Schur diagonal is never below the noise. In float32 its rounding may be larger than a tiny noise.
         rounding = FLOOR_ROUNDINGS * float(np.finfo(system.dtype).eps)
         largest = float(self.schur.max())
         self._floor = max(system.noise, rounding * largest)
-        # |Kbar_iB Kbar_BB^-1| <= sqrt(Kbar_ii / noise). A larger residual is rounding that has grown from pivot to
-        # pivot, and it would go on growing until float32 overflows.
+        # Bound of a residual, as |Kbar_iB Kbar_BB^-1| <= sqrt(Kbar_ii / noise). A larger residual is rounding that has
+        # grown from pivot to pivot, and would go on growing until float32 overflows.
         self._reach = (1 + float(np.sqrt(largest / self._floor))) * float(np.linalg.norm(gradient))
 
     @property
@@ -124,8 +124,8 @@ class PoolFactor:
 
     @property
     def gain(self) -> Float64Array:
-        """Eq. 7's exact decrease for each index of the pool, shape (p,); -1 where it is picked."""
-        with np.errstate(over="ignore"):  # infinite is large
+        """Exact decrease (eq. 7) for each index of the pool, shape (p,); -1 for an index already picked."""
+        with np.errstate(over="ignore"):  # an infinite gain is simply the largest
             gain = squared_norms(self.residual) / (2 * self.schur)
         gain[~self._free] = -1
         return gain
@@ -145,16 +145,16 @@ class PoolFactor:
             small -= earlier[positions] @ earlier[positions].T
             np.fill_diagonal(small, self.schur[positions])
             order, corner = greedy_pivots(small, self.residual[positions], count, self._floor)
-            # What B's step removes from the residual, in the basis of the factor.
             inverse = scipy.linalg.solve_triangular(corner, np.eye(count), lower=True, check_finite=False)
             count = self._sound(inverse)
             order, corner, inverse = order[:count], corner[:count, :count], inverse[:count, :count]
             picks = positions[order]
+            # What the step of the new pivots removes from a residual, for each new column of the factor.
             weights = inverse @ self.residual[picks]
         columns = self._system.block(self._pool, self._pool[picks])
         pivots = earlier[picks]
-        # A product with the small inverse is several times faster than a triangular solve, and no less exact than the
-        # tile precision of what it is applied to. The weights are scaled to 1, so that their cast cannot overflow.
+        # A product with the small inverse is several times faster than a triangular solve, and exact enough for columns
+        # in tile precision. The weights are scaled to 1, so that their cast cannot overflow.
         inverse = inverse.astype(self._factor.dtype)
         scale = float(np.abs(weights).max()) or 1.0
         shares = (weights / scale).astype(self._factor.dtype)
@@ -167,8 +167,8 @@ class PoolFactor:
                 columns[i] -= new
                 np.matmul(columns[i], inverse.T, out=new)
                 squares = squared_norms(new)
-                # No row of a factor is longer than its Schur diagonal allows: without this, rounding in float32
-                # grows from pivot to pivot where rows nearly repeat.
+                # |new_i|^2 <= schur_i in exact arithmetic. Enforced, since rounding in float32 would grow from pivot to
+                # pivot where rows nearly repeat.
                 schur = self.schur[i]
                 excess = squares > schur
                 if excess.any():
@@ -179,7 +179,7 @@ class PoolFactor:
                 np.maximum(schur - squares, self._floor, out=schur)
 
         parallel(update, spans(len(self._pool), UPDATE_ROWS))
-        # The pivots themselves, without the rounding of their own columns.
+        # The pivots' own rows are known without the rounding of their columns.
         self._factor[picks, t : t + count] = corner
         self.residual[picks] = 0
         self._free[picks] = False
@@ -187,11 +187,11 @@ class PoolFactor:
         self.size = t + count
 
     def _sound(self, inverse: Float64Array) -> int:
-        """Return how many of the pivots are to be believed, given the inverse of their factor.
+        """Return how many of the new pivots are sound, given the inverse of their factor.
 
-        In exact arithmetic no row of it is longer than 1 / sqrt(noise). Where rows nearly repeat, rounding can make it
-        grow from pivot to pivot until float32 overflows. The pivots after such a row are picked again, from what is
-        then left.
+        In exact arithmetic no row of the inverse is longer than 1 / sqrt(noise). Where inputs nearly repeat, rounding
+        can make the rows grow from pivot to pivot until float32 overflows. The pivots from the first such row on are
+        dropped; later picks replace them.
         """
         with np.errstate(over="ignore"):
             sound = squared_norms(inverse) <= MAX_INVERSE_GROWTH**2 / self._floor
@@ -201,7 +201,7 @@ class PoolFactor:
 def greedy_pivots(
     matrix: Float64Array, residual: Float64Array, count: int, floor: float
 ) -> tuple[IntArray, Float64Array]:
-    """Run the exact greedy of eq. 7 on a small matrix.
+    """Pick pivots greedily by the exact decrease (eq. 7) on a small matrix.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def greedy_pivots(
     count : int
         Number of pivots, at most c.
     floor : float
-        Smallest Schur diagonal that is believed.
+        Smallest Schur diagonal: smaller ones, which are rounding, are raised to it.
 
     Returns
     -------
@@ -232,9 +232,9 @@ def greedy_pivots(
 def _eliminate(
     matrix: Float64Array, E: Float64Array, d: Float64Array, floor: float, order: IntArray, factor: Float64Array
 ) -> None:
-    """Do the picks of `greedy_pivots`: residuals E (q, c) and diagonal d are worked on in place, factor is (count, c).
+    """Do the picks of `greedy_pivots`: residuals E (q, c) and diagonal d are changed in place, factor is (count, c).
 
-    Everything lies along the candidates, so that every inner loop is one vector operation.
+    All arrays lie along the candidates, so that every inner loop is one vector operation.
     """
     q, c = E.shape
     taken = np.zeros(c, dtype=np.bool_)

@@ -7,8 +7,8 @@ import numpy as np
 from gbcd.types import Float64Array
 
 MIN_RELATIVE_SCHUR = 1e-6
-"""Smallest Schur complement, over the diagonal, with which the step is used. A smaller one has cost the inverse so many
-digits that the step is solved for afresh."""
+"""Smallest Schur complement, over the diagonal, with which the step is used. A smaller one costs the inverse so many
+digits that the step must be solved for anew."""
 
 
 class GrowingBlock:
@@ -43,9 +43,9 @@ class GrowingBlock:
         return self._step[: self.size]
 
     def sound_step(self) -> Float64Array | None:
-        """Return a copy of Delta_B, or None where B nearly repeats itself: the step must then be solved for afresh.
+        """Return a copy of Delta_B, or None where B nearly repeats itself: the step must then be solved for anew.
 
-        The inverse, and with it the step, is good to about 1e-16 over the smallest Schur complement met.
+        The relative error of inverse and step is about 1e-16 over the smallest Schur complement met.
         """
         sound = self._smallest_schur >= MIN_RELATIVE_SCHUR * self._smallest_diagonal
         return self.step.copy() if sound else None
@@ -54,7 +54,7 @@ class GrowingBlock:
     def last_direction(self) -> Float64Array:
         """How B moves when its last index s moves by 1, shape (size,): -Kbar_BB^{-1} Kbar_Bs for the others, 1 for s.
 
-        Kbar_iB times it is the covariance of i and s that B leaves, Kbar_is - Kbar_iB Kbar_BB^{-1} Kbar_Bs.
+        Kbar_iB times this is the covariance of i and s given the others, Kbar_is - Kbar_iB Kbar_BB^{-1} Kbar_Bs.
         """
         last = self.inverse[:, -1]
         direction: Float64Array = last / last[-1]
@@ -75,7 +75,7 @@ class GrowingBlock:
         Returns
         -------
         bool
-            False, with nothing changed, if s depends on B to rounding: the inverse could not hold it.
+            False, with nothing changed, if s depends on B to rounding: there is no inverse with s.
         """
         t = self.size
         b = self.inverse @ column

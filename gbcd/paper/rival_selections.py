@@ -15,8 +15,8 @@ from gbcd.types import Float64Array, IntArray
 class Cyclic:
     """BCDC: each variable once a sweep, in blocks; every sweep in a new random order.
 
-    The same blocks in every sweep do not converge in practice: Friedman1, n = 5,000, m = 500, has a gradient norm of
-    0.15 after 60 passes, and with an order drawn anew arrives at 1e-4 in 13.
+    With the same blocks in every sweep the descent does not converge in practice: on Friedman1 (n = 5,000, m = 500) the
+    gradient norm is 0.15 after 60 passes. With a new order for every sweep it reaches 1e-4 in 13.
     """
 
     def __init__(self) -> None:
@@ -45,13 +45,14 @@ class MaximalViolatingPair:
 
     With one output and a constant kernel diagonal these are argmax_i g_i and argmin_i g_i, the maximal violating pair
     of Keerthi et al. (2001). With q outputs, i maximises |g_i|^2 / Kbar_ii and j minimises g_j . g_i. There is no
-    equality constraint that would make the two move against each other: they are solved for jointly, and where they
-    coincide (n = 1) the block is of one.
+    equality constraint to make the two move against each other, so they are solved for jointly. Where they coincide
+    (n = 1), the block has one variable.
 
     Notes
     -----
-    The first is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2). On Friedman1 with 5 outputs, n = 500, these pairs
-    took 19,500 steps to 1e-3, the extremes of the output with the widest span 25,100, the two steepest rows 31,500.
+    The first variable is argmax_i |g_i|^2 / Kbar_ii over all n (Theorem 2). To a gradient norm of 1e-3 on Friedman1
+    (5 outputs, n = 500) these pairs took 19,500 steps, the extremes of the output with the widest span 25,100, and the
+    two steepest rows 31,500.
     """
 
     def select(self, system: LinearSystem, G: Float64Array, m: int, rng: np.random.Generator) -> ActiveSet:  # noqa: ARG002 - the protocol's

@@ -22,7 +22,7 @@ class ActiveSet:
     step : array (m, q) or None
         Delta alpha_B, where the strategy already has it.
     known : KnownColumns or None
-        Kernel values of these columns the strategy has computed, for the gradient update to reuse.
+        Kernel values of these columns that the strategy has computed. The gradient update reuses them.
     """
 
     indices: IntArray

@@ -1,7 +1,7 @@
 """SMO: descent by maximal violating pairs, in a loop of its own.
 
-A step of `gbcd.paper.algorithm1` over `MaximalViolatingPair` is the same step, but a pair touches so little that the
-general loop's own work would take ten times as long as the kernel values.
+`gbcd.paper.algorithm1` with `MaximalViolatingPair` takes the same steps. But a pair needs so few kernel values that the
+general loop's overhead would take ten times as long.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gbcd.progress.solve_run import SolveRun
 from gbcd.types import Float64Array, FloatArray, IntArray
 
 MIN_RELATIVE_DETERMINANT = 1e-14
-"""Determinant of a pair's 2 x 2 matrix, over the product of its diagonal, below which the two are one variable."""
+"""Determinant of a pair's 2 x 2 matrix, over the product of its diagonal, below which the two count as one variable."""
 
 
 @dataclass(frozen=True)
 class SMO:
-    """Descent by maximal violating pairs, begun again from the float64 residual until that is within the tolerance.
+    """Descent by maximal violating pairs, restarted from the float64 residual until that is within the tolerance.
 
-    One iteration of the trace is as many pairs as make up a block of the default size (a pass where n is smaller);
-    the limits and the callback are looked at in between.
+    An iteration of the trace is as many pairs as fill a block of the default size (or n variables, where n is
+    smaller). The limits and the callback are looked at after each iteration.
     """
 
     name: ClassVar[str] = "smo"
@@ -51,7 +51,7 @@ def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:
             pair[:] = _violating_pair(G, weights, work)
             _move(G, alpha, system.rows(pair, out=room), pair, system.diagonal(), system.noise)
         run.count_columns(pairs.size)
-        if run.record(alpha, G.T, active=np.unique(pairs)) <= run.problem.running_tol:
+        if run.record(alpha, G.T, active=np.unique(pairs)) <= run.problem.tolerance.running:
             return
 
 
@@ -88,11 +88,11 @@ def _products(G: Float64Array, index: int, out: Float64Array) -> None:
 def _move(
     G: Float64Array, alpha: Float64Array, columns: FloatArray, pair: IntArray, diag: Float64Array, noise: float
 ) -> None:
-    """Minimise f over a pair (one variable, where both are the same): alpha (n, q) and G (q, n) change in place."""
+    """Minimise f over a pair (or one variable, where i = j): alpha (n, q) and G (q, n) change in place."""
     i, j = pair[0], pair[1]
     a, b, c = diag[i], diag[j], columns[0, j]
     determinant = a * b - c * c
-    # Two variables alike to rounding are one.
+    # Two variables that are alike to rounding count as one.
     alone = i == j or determinant <= MIN_RELATIVE_DETERMINANT * a * b
     for k in range(G.shape[0]):
         row = G[k]

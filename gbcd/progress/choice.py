@@ -10,16 +10,16 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Choice:
-    """What a solver that had a choice took, and why. False, and an empty sentence, where there was none.
+    """What a solver chose, and why. Where there was no choice, it is false and its sentence empty.
 
     Attributes
     ----------
     name : str
-        What was taken.
+        What was chosen.
     reason : str
-        Why.
+        Why it was chosen.
     seconds : float
-        Forecast of what it takes, NaN where nothing was forecast.
+        Forecast seconds, NaN where nothing was forecast.
     """
 
     name: str = ""
@@ -37,12 +37,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class StepChoice(Choice):
-    """The steps that "gbcd" takes: its name is "full-vector steps" or "greedy blocks".
+    """The steps that "gbcd" takes: `name` is "full-vector steps" or "greedy blocks".
 
     Attributes
     ----------
     block_size : int
-        m, should greedy blocks run.
+        m, the number of variables in a greedy block, if blocks run.
     rank : int
         Columns of the coarse block; 0 where greedy blocks were taken at once.
     n_steps : float
@@ -50,8 +50,8 @@ class StepChoice(Choice):
     steps_gave_way : bool
         Whether the full-vector steps took too long and greedy blocks went on from there.
     factor : {"", "instead of blocks", "before blocks"}
-        Whether a Cholesky factor that fits the memory budget solved the system in place of the greedy blocks, or was
-        their start.
+        Whether a Cholesky factor that fits the memory budget solved the system instead of greedy blocks, or gave the
+        blocks their start.
     """
 
     block_size: int = 0
@@ -78,12 +78,12 @@ class StepChoice(Choice):
 
 @dataclass(frozen=True)
 class SolverChoice(Choice):
-    """The solver that "auto" takes: its name is "cholesky" or "gbcd".
+    """The solver that "auto" takes: `name` is "cholesky" or "gbcd".
 
     Attributes
     ----------
     steps : StepChoice or None
-        What "gbcd" did, or would have done; None where a small system was factored without looking at that.
+        The steps that "gbcd" took, or would have taken. None where a small system was factored at once.
     """
 
     steps: StepChoice | None = None

@@ -18,11 +18,11 @@ def convergence_warning(
     Parameters
     ----------
     solver : str
-        Its name.
+        Name of the solver.
     problem : Problem
     limits : Limits
     work : Work
-        Used until now.
+        Work done until now.
     n_iter : int
     norm : float
         Infinity norm of the exact gradient, in the caller's units.
@@ -32,7 +32,7 @@ def convergence_warning(
     reason = "the callback stopped it" if stopped else _reason(solver, problem, limits, work)
     return (
         f"{solver}: the gradient's infinity norm is {norm:.3g} after {n_iter} iterations and "
-        f"{work.passes:.1f} passes, above the tolerance {problem.tol * problem.unit:.3g} ({reason})."
+        f"{work.passes:.1f} passes, above the tolerance {problem.tolerance.exact * problem.unit:.3g} ({reason})."
     )
 
 

@@ -51,7 +51,7 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        """Since the start."""
+        """Seconds since the start."""
         return time.perf_counter() - self._started
 
     @property

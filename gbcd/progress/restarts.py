@@ -1,4 +1,4 @@
-"""Descent by a running gradient, begun again from an exact one: iterative refinement."""
+"""Descent by a running gradient, restarted from exact ones: iterative refinement."""
 
 from __future__ import annotations
 
@@ -9,22 +9,15 @@ import numpy as np
 from gbcd.linalg.norms import infinity_norm
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.types import Float64Array
-
-MAX_SHARE_LEFT = 0.5
-"""Part of the exact gradient's norm: where more of it is left at the next exact one, rounding is in the way."""
 
 Descend = Callable[[SolveRun, Float64Array, Float64Array], None]
 """Changes alpha in place, given its exact gradient, both (n, q), until the running gradient is within the tolerance."""
 
 
-def has_stalled(before: float, after: float) -> bool:
-    """Whether so little was gained from one exact gradient's norm to the next that rounding is in the way."""
-    return after > MAX_SHARE_LEFT * before
-
-
 def descend_with_restarts(run: SolveRun, descend: Descend) -> Solution:
-    """Descend from the float64 residual again and again until that is within the tolerance or a limit is reached.
+    """Descend, restarting from the float64 residual, until that is within the tolerance or a limit is reached.
 
     Parameters
     ----------
@@ -40,12 +33,12 @@ def descend_with_restarts(run: SolveRun, descend: Descend) -> Solution:
     system, Y = problem.system, problem.Y
     alpha, G = np.zeros_like(Y), -Y
     norm = infinity_norm(G)
-    while norm > problem.tol and not run.exhausted:
+    while problem.tolerance.is_missed(norm) and not run.exhausted:
         descend(run, alpha, G)
         before = norm
         G = system.residual(alpha, Y)
         run.count_columns(system.n)
         norm = infinity_norm(G)
-        if norm > problem.tol and has_stalled(before, norm) and not system.raise_precision():
+        if problem.tolerance.is_missed(norm) and has_stalled(before, norm) and not system.raise_precision():
             break
     return Solution(alpha, G)

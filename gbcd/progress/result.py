@@ -19,7 +19,7 @@ class Solution:
     gradient : array (n, q)
         Kbar alpha - Y, evaluated in float64.
     choice : Choice
-        Of a solver that had one.
+        What the solver chose, empty where it had no choice.
     """
 
     alpha: Float64Array = field(repr=False)
@@ -38,7 +38,7 @@ class SolveResult:
     gradient : array (n, q)
         Kbar @ coef - Y, recomputed in float64.
     gradient_norm : float
-        Its infinity norm: exact, never the running value.
+        Infinity norm of `gradient`, never of a running gradient.
     objective : float
         f(coef), from the exact gradient.
     n_iter : int
@@ -49,13 +49,13 @@ class SolveResult:
     converged : bool
         gradient_norm <= tol.
     solver : str
-        The name it was asked for by.
+        Name of the solver that was asked for.
     trace : list of TraceEntry
     choice : Choice
-        What a solver that had a choice took, and why: `StepChoice` of "gbcd", `SolverChoice` of "auto". ``str(choice)``
-        is the sentence, an empty one for other solvers.
+        What the solver chose, and why: a `StepChoice` of "gbcd", a `SolverChoice` of "auto", empty for other solvers.
+        ``str(choice)`` is a sentence.
     resumed : bool
-        Whether a checkpoint was the start.
+        Whether the solve started from a checkpoint.
     """
 
     coef: Float64Array = field(repr=False)

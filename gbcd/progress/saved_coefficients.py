@@ -1,4 +1,4 @@
-"""alpha of an unfinished solve, in a checkpoint."""
+"""The coefficients of an unfinished solve, kept in a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 SECTION = "solve"
+"""Name of the section of the checkpoint."""
 
 
 class SavedCoefficients:
@@ -19,14 +20,14 @@ class SavedCoefficients:
     ----------
     checkpoint : path-like or Checkpoint
     seconds : float
-        From one saving to the next.
+        Seconds from one saving to the next.
     system : LinearSystem
     Y : array (n, q)
 
     Attributes
     ----------
     found : array (n, q) or None
-        What an earlier solve left.
+        Coefficients that an earlier solve left.
 
     Raises
     ------

@@ -22,8 +22,8 @@ from gbcd.types import Float64Array, IntArray
 class SolveRun:
     """A problem being solved, its limits, its trace and its saved coefficients.
 
-    A solver reads `problem`, calls `record` after each iteration and `count_columns` for each product, and returns
-    where `exhausted` says so.
+    A solver reads `problem`, calls `record` after each iteration and `count_columns` for each product, and returns once
+    `exhausted` is true.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ class SolveRun:
     start : array (n, q), optional
         Taken only where f(start) <= 0 = f(0).
     saved : SavedCoefficients, optional
-        Gets the caller's coefficients when it is due and when the solve stops short; removed on convergence.
+        Gets the coefficients, in the caller's units, when a saving is due and when the solve stops short. Removed on
+        convergence.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class SolveRun:
 
     @property
     def seconds_left(self) -> float:
-        """Until the time runs out, infinite without a limit."""
+        """Seconds until the time runs out, infinite without a limit."""
         return self._limits.max_time - self.work.seconds
 
     @property
@@ -83,7 +84,7 @@ class SolveRun:
         return self.stopped or work.passes >= limits.max_passes or work.seconds >= limits.max_time
 
     def count_columns(self, count: int) -> None:
-        """Count columns of Kbar that a solver has multiplied with: n for a product, for a residual too."""
+        """Count columns of Kbar that a solver has multiplied with: n for a product or a residual."""
         self.work.columns_used += count
 
     def record(self, alpha: Float64Array, G: Float64Array, active: IntArray | None = None) -> float:
@@ -126,7 +127,7 @@ class SolveRun:
         ----------
         solution : Solution
         solver : str
-            The name it was asked for by.
+            Name of the solver that was asked for.
 
         Raises
         ------

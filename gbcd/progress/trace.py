@@ -1,4 +1,4 @@
-"""The state after each iteration, and who is told of it."""
+"""The state after each iteration, and the callback that is told of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class TraceEntry:
     ----------
     iteration : int
     seconds : float
-        Since the start of the solve.
+        Seconds since the start of the solve.
     kernel_evaluations : int
-        Of this solve.
+        Kernel values that this solve has computed.
     gradient_norm : float
         Infinity norm of the running gradient.
     objective : float

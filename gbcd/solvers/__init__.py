@@ -3,7 +3,7 @@
 `registry` holds `solve` and the names, `solver` says what a solver is. One file a solver: `coarse_descent` ("gbcd", the
 default), `auto`, `cg` ("cg", "pcg"), `cholesky`; the paper's are in `gbcd.paper`. The default is made of `coarse_block`
 (how many columns), `column_factor` (which ones, and their factor of K), `preconditioner`, `conjugate_steps`, and `plan`
-on `cost_model` (what to keep of K, and what it all takes).
+with `cost_model` (what to keep of K, and forecasts of the time).
 """
 
 from gbcd.progress.choice import Choice, SolverChoice, StepChoice

@@ -1,4 +1,4 @@
-"""The choice between the direct solver and descent."""
+"""The solver "auto": the direct solver or descent, whichever is forecast to be quicker."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Auto:
             return self._factored(run, SolverChoice("cholesky", reason, seconds))
         descent = CoarseDescent(self.block_size, self.random_state, self.cost_model, self.direct)
         prepared = descent.prepare(run, seconds)
-        # Again: the coarse block may have found that float64 is needed, twice the bytes.
+        # Forecast again: the coarse block may have shown that float64 is needed, which doubles the bytes of the factor.
         seconds = self._factor_seconds(run)
         steps = prepared.choice
         if seconds < steps.seconds:
             reason = f"forecast {seconds:.2g} s, against {steps.seconds:.2g} s for {steps}"
             return self._factored(run, SolverChoice("cholesky", reason, seconds, steps))
         solution = prepared.solve()
-        steps = prepared.choice  # with what became of it
+        steps = prepared.choice  # which now also says how the descent went
         return replace(solution, choice=SolverChoice("gbcd", str(steps), steps.seconds, steps))
 
     def _factor_seconds(self, run: SolveRun) -> float:

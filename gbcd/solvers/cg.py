@@ -1,4 +1,4 @@
-"""Conjugate gradients, plain and preconditioned, every output with its own step lengths: the classical rivals."""
+"""The classical rivals: conjugate gradients, plain and preconditioned, with step lengths for each output."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
 Precondition = Callable[[Float64Array], Float64Array]
-"""P^-1, of a gradient (n, q)."""
+"""Applies P^-1 to a gradient (n, q)."""
 
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """CG in tile precision, restarted from the float64 residual until that is within the tolerance."""
+    """CG in tile precision, restarted from the float64 residual until the residual is within the tolerance."""
 
     name: ClassVar[str] = "cg"
 
@@ -33,13 +33,13 @@ class ConjugateGradients:
 
 @dataclass(frozen=True)
 class PreconditionedConjugateGradients:
-    """CG with a randomly pivoted Cholesky preconditioner, of less rank where the memory budget holds less.
+    """CG with a randomly pivoted Cholesky preconditioner, whose rank the memory budget may limit.
 
     Parameters
     ----------
     random_state : int, numpy.random.Generator, optional
     rank_over_root_n : float
-        Rank of the preconditioner over sqrt(n): 1,000 at n = 10,000, as its authors use. At most n / 2.
+        Rank of the preconditioner divided by sqrt(n): 1,000 at n = 10,000, as its authors use. At most n / 2.
 
     References
     ----------
@@ -68,7 +68,7 @@ def _has_room(system: LinearSystem, factor: ColumnFactor) -> bool:
 
 
 def _conjugate_gradients(run: SolveRun, precondition: Precondition) -> Solution:
-    """Run CG from the exact gradient again and again."""
+    """Run CG, restarted from the exact gradient until it is within the tolerance."""
 
     def descend(run: SolveRun, alpha: Float64Array, exact: Float64Array) -> None:
         _descend(run, alpha, exact, precondition)
@@ -87,12 +87,12 @@ def _descend(run: SolveRun, alpha: Float64Array, exact: Float64Array, preconditi
         product = system.matmul(direction)
         run.count_columns(system.n)
         curvature = np.einsum("ij,ij->j", direction, product)
-        # An output that has arrived (or has no curvature left in this precision) stands still.
+        # An output that has converged (or has no curvature left in this precision) does not move.
         moving = curvature > 0
         length = np.divide(squares, curvature, out=np.zeros_like(squares), where=moving)
         alpha += length * direction
         G += length * product
-        if run.record(alpha, G) <= run.problem.running_tol or not moving.any():
+        if run.record(alpha, G) <= run.problem.tolerance.running or not moving.any():
             return
         Z = precondition(G)
         previous, squares = squares, np.einsum("ij,ij->j", G, Z)

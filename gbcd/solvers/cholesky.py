@@ -1,7 +1,8 @@
 """The direct solver: Cholesky of the whole Kbar, the reference every other solver is tested against.
 
 A large mixed-precision system is factored in float32, in half the time and memory, and refined with the float64
-residual: the error shrinks by the factor's own relative error each time, a hundredfold where the noise is not tiny.
+residual. Each refinement multiplies the error by the relative error of the factor, which is 1 / 100 where the noise is
+not tiny.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import scipy.linalg
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.linalg.norms import infinity_norm
 from gbcd.memory_budget import available_memory
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.result import Solution
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.system.protocol import LinearSystem
 from gbcd.types import Float64Array
 
@@ -33,10 +34,11 @@ class CholeskyFactor:
     Parameters
     ----------
     system : LinearSystem
-        8 n^2 bytes (float64) or 4 n^2 (float32) are allocated, whatever its memory budget; nothing else of that size.
+        The factor takes 8 n^2 bytes (float64) or 4 n^2 (float32), whatever the memory budget. No other array of this
+        size is allocated.
     dtype : float32 or float64
-        float32 solutions are to be refined, and no base for variances, small differences of large numbers: on 4,000
-        rows of Friedman1 with noise 1e-4 those err by 9 %, and by 4 % after one refinement.
+        Solutions by a float32 factor need refinement. They do not serve for variances, which are small differences of
+        large numbers: on 4,000 rows of Friedman1 with noise 1e-4 variances err by 9 %, and by 4 % after one refinement.
 
     Raises
     ------
@@ -79,14 +81,14 @@ class CholeskyFactor:
 class Cholesky:
     """Solve directly, refining where the factor's rounding leaves a residual above the tolerance.
 
-    A float32 factor that is indefinite or whose refinement stalls is replaced by a float64 one; where memory is short
-    of that, what float32 reached stands. Evaluations: half a pass for each factor and for each residual.
+    A float32 factor that is indefinite, or whose refinement stalls, is replaced by a float64 factor. If that does not
+    fit the memory, the float32 result is returned. Each factor and each residual evaluates half a pass.
 
     Parameters
     ----------
     float64_rows : int
-        Mixed-precision systems of more rows are factored in float32 first. Up to this size a float64 factor takes less
-        time than the refinement of a float32 one.
+        Rows above which a mixed-precision system is factored in float32 first. Up to this size a float64 factor takes
+        less time than the refinement of a float32 one.
     """
 
     float64_rows: int = 2000
@@ -130,7 +132,7 @@ class Cholesky:
 def _refine(
     run: SolveRun, factor: CholeskyFactor, alpha: Float64Array, G: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Take steps -factor^{-1} G, G the float64 residual, to the tolerance or until one does not halve its norm."""
+    """Take steps -factor^{-1} G, with the float64 residual G, to the tolerance or until a step does not halve |G|."""
     problem = run.problem
     norm = infinity_norm(G)
     while True:
@@ -141,5 +143,5 @@ def _refine(
         if not norm < before:
             return alpha, G
         alpha, G = moved, residual
-        if norm <= problem.tol or has_stalled(before, norm) or run.stopped:
+        if problem.tolerance.is_met(norm) or has_stalled(before, norm) or run.stopped:
             return alpha, G

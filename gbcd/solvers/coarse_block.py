@@ -13,10 +13,10 @@ GRAM_BYTES = 8
 """Bytes of a value of the Gram matrix L' L, which is in float64 until it is factored."""
 
 BUDGET_BYTES_PER_DRAWN_VALUE = 20
-"""Bytes of the budget for each value of a draw's columns, which are evaluated beside L: in float32 a fifth of it."""
+"""Bytes of the memory budget for each value of the columns drawn at a time, which in float32 take a fifth of it."""
 
 MIN_TRACE = 1e-300
-"""Mean of the Schur diagonal that stands for zero, where its logarithm is taken."""
+"""Smallest mean of the Schur diagonal of which a logarithm is taken: smaller ones, and zero, count as this."""
 
 
 def grow_coarse_block(
@@ -31,12 +31,13 @@ def grow_coarse_block(
     factor : ColumnFactor
     n_outputs : int
     limit : float
-        Seconds that another way would take: growth stops where it has cost a tenth of that and does not look better.
+        Seconds that the quickest other way would take. Growth stops once it has taken a tenth of that and the
+        full-vector steps are still forecast to take longer.
 
     Returns
     -------
     Plan
-        Of the full-vector steps with the factor as it is then.
+        The full-vector steps with the grown factor.
     """
     growth = _Growth(model, system, factor, n_outputs)
     here = growth.plan(0, factor.trace)
@@ -48,7 +49,7 @@ def grow_coarse_block(
 
 
 class _Growth:
-    """The factor while it grows, and what it has left of K at each rank."""
+    """The growing factor, and the mean Schur diagonal that it left at each rank."""
 
     def __init__(self, model: CostModel, system: LinearSystem, factor: ColumnFactor, n_outputs: int) -> None:
         self._model = model
@@ -66,11 +67,11 @@ class _Growth:
         return min(self._most_draws, self._system.n)
 
     def plan(self, rank: int, trace: float) -> Plan:
-        """Return the plan with a factor of this rank, which leaves this trace."""
+        """Return the plan with a factor of this rank that leaves this trace."""
         return plan_steps(self._model, self._system, rank, trace, self._n_outputs, self._factor.value_bytes)
 
     def plan_here(self) -> Plan:
-        """Return the plan with the factor as it has become; turn it into codes where it may go on so."""
+        """Return the plan with the present factor, and turn the factor into codes where it can grow on as codes."""
         factor = self._factor
         self._traces[factor.rank] = factor.trace
         here = self.plan(factor.rank, factor.trace)
@@ -79,7 +80,7 @@ class _Growth:
         return here
 
     def has_room(self, here: Plan) -> bool:
-        """Whether the budget holds the columns of another draw beside the factor as it is now, codes or not."""
+        """Whether the budget holds another draw's columns beside the present factor, coded or not."""
         n, rank, factor = self._system.n, self._factor.rank, self._factor
         beside = here.reserved - factor.value_bytes * n * rank
         drawn = self._system.dtype.itemsize * self._most_draws * n
@@ -87,11 +88,11 @@ class _Growth:
 
     @property
     def can_look_ahead(self) -> bool:
-        """Whether there are columns enough to tell from them how the trace falls."""
+        """Whether the rank suffices to extrapolate how the trace falls."""
         return self._factor.rank >= min(self._model.min_rank, self._system.n // 4)
 
     def pays(self, here: Plan, limit: float) -> bool:
-        """Whether to go on: the rank ahead costs hardly more than the present one, and is not hopeless."""
+        """Whether to go on: the rank ahead is forecast to cost hardly more than the present rank, and not hopeless."""
         model, rank = self._model, self._factor.rank
         further = int(np.ceil(rank * model.growth_factor))
         there = self.plan(further, self._factor.trace * model.growth_factor ** -self._decay())
@@ -103,7 +104,7 @@ class _Growth:
         return not hopeless and there.seconds + growth < tolerated * here.seconds
 
     def _decay(self) -> float:
-        """Return the power of the rank with which the trace falls, from the second half of the columns so far."""
+        """Return p where the trace falls as rank^-p, from the second half of the columns so far."""
         rank, traces = self._factor.rank, self._traces
         half = min(traces, key=lambda r: abs(r - rank / 2))
         if not half:
@@ -111,7 +112,7 @@ class _Growth:
         return float(np.log(max(traces[half], MIN_TRACE) / max(traces[rank], MIN_TRACE)) / np.log(rank / half))
 
     def _seconds_spent(self) -> float:
-        """Return what the factor has taken so far."""
+        """Return the seconds that the cost model gives for the factor so far."""
         n, d = self._system.X.shape
         model, rank, dtype = self._model, self._factor.rank, self._system.dtype
         growing = model.grow_seconds_per_row_and_rank_squared.of(dtype) * n * rank**2

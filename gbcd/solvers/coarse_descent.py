@@ -1,10 +1,11 @@
 """The solver "gbcd": a coarse block of chosen columns, then preconditioned, conjugate steps of the whole vector.
 
 The columns of the coarse block are chosen by randomly pivoted Cholesky; their low-rank factor preconditions the steps.
-Greedy blocks (`gbcd.paper`) run only where such steps are forecast to take longer, or have done so. It is still greedy
-block coordinate descent in two respects. It converges globally as the paper's Theorem 2 has it: every step lowers f by
-at least a fixed part of |g|^2 (`gbcd.solvers.conjugate_steps`). And variables are still chosen by what they promise,
-only once and for the coarse block, instead of at every step.
+Greedy blocks (`gbcd.paper`) run only where such steps are forecast to take longer, or have done so.
+
+The method is still greedy block coordinate descent in two respects. It converges globally by the argument of the
+paper's Theorem 2: every step lowers f by at least a fixed part of |g|^2 (`gbcd.solvers.conjugate_steps`). Variables are
+still chosen greedily, but once, for the coarse block, instead of at every step.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ class CoarseDescent:
     """Choose a coarse block of columns, then take preconditioned, conjugate full-vector steps.
 
     Greedy blocks run where they are forecast to be quicker, and where the steps take far longer than forecast. A
-    Cholesky factor takes their place where it fits the memory budget and is forecast to be quicker still.
+    Cholesky factor replaces the blocks where it fits the memory budget and is forecast to be quicker still.
 
     Parameters
     ----------
     block_size : int, optional
-        Given, all steps are greedy blocks of this size; else blocks, should they run, are of 500, at most n.
+        m, the number of variables in a greedy block. If it is given, all steps are greedy blocks. If not, m is 500, at
+        most n, where blocks run.
     random_state : int, numpy.random.Generator, optional
     cost_model : CostModel
     direct : Cholesky
-        The direct solver that blocks give way to.
+        The direct solver that may replace greedy blocks.
     """
 
     block_size: int | None = None
@@ -63,13 +65,13 @@ class CoarseDescent:
         ----------
         run : SolveRun
         other_seconds : float
-            Seconds that some other solver would take: the coarse block does not grow long where that is less.
+            Forecast seconds of another solver. Where that is quicker, the coarse block soon stops growing.
         """
         return PreparedDescent(self, run, other_seconds)
 
 
 class PreparedDescent:
-    """One solve by `CoarseDescent`, its coarse block chosen and its steps planned; `solve` does the rest.
+    """One solve by `CoarseDescent` whose coarse block is chosen and whose steps are planned; `solve` takes the steps.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ class PreparedDescent:
     Attributes
     ----------
     choice : StepChoice
-        Which steps, why, and the forecast of what is left to do; after `solve` also what became of that.
+        Which steps are taken, why, and their forecast; after `solve` also whether something else took over.
     """
 
     def __init__(self, solver: CoarseDescent, run: SolveRun, other_seconds: float) -> None:
@@ -98,7 +100,7 @@ class PreparedDescent:
         limit = min(blocks, other_seconds)
         factor, self._plan = self._grow(limit)
         if factor.needs_float64 and system.raise_precision():
-            del factor  # its memory is free for the next one
+            del factor  # frees its memory for the next factor
             factor, self._plan = self._grow(limit)
         steps = self._plan.seconds
         if steps < blocks:
@@ -116,14 +118,14 @@ class PreparedDescent:
             self.choice = replace(self.choice, reason=reason)
 
     def solve(self) -> Solution:
-        """Return the last coefficients, their exact gradient, and the choice with what became of it."""
+        """Return the last coefficients, their exact gradient, and the choice, which now says how the solve went."""
         if self._factor is None:
             return self._blocks(None)
         alpha, G = self._steps(self._factor)
         if self._run.problem.is_solved_by(G) or self._run.exhausted:
             return Solution(alpha, G, self.choice)
-        self._factor = None  # its memory is free for the blocks
-        # Blocks solve exactly, however ill-conditioned the rest: they get on where the forecast was wrong.
+        self._factor = None  # frees its memory for the blocks
+        # Each block is solved exactly, however ill-conditioned Kbar is: blocks advance where the forecast was wrong.
         self.choice = replace(self.choice, steps_gave_way=True)
         return self._blocks(alpha)
 
@@ -132,13 +134,13 @@ class PreparedDescent:
         return self._solver.cost_model.block_seconds(problem.system, problem.Y.shape[1])
 
     def _grow(self, limit: float) -> tuple[ColumnFactor, Plan]:
-        """Choose the coarse block; `limit` are the seconds of the quickest other way."""
+        """Choose the coarse block; `limit` is the seconds that the quickest other way would take."""
         system, n_outputs = self._run.problem.system, self._run.problem.Y.shape[1]
         factor = ColumnFactor(system, self._rng)
         return factor, grow_coarse_block(self._solver.cost_model, system, factor, n_outputs, limit)
 
     def _steps(self, factor: ColumnFactor) -> tuple[Float64Array, Float64Array]:
-        """Take full-vector steps, until they have taken far longer than forecast at most."""
+        """Take full-vector steps, but stop once they are far more than forecast."""
         system, plan, model = self._run.problem.system, self._plan, self._solver.cost_model
         system.keep("half", plan.reserved if plan.keep else system.storage.room, plan.coded)
         preconditioner = Preconditioner(factor, system.noise)
@@ -149,8 +151,8 @@ class PreparedDescent:
     def _blocks(self, start: Float64Array | None) -> Solution:
         """Take greedy blocks, or factor Kbar where that is allowed and forecast to be quicker.
 
-        The noise is too small for anything else then, and the passes that blocks need grow as it falls: noise 1e-8 and
-        1,200 rows of Friedman1 took 30 to 150, a factor takes one.
+        A factor is quicker where the noise is tiny, since blocks then need many passes: on 1,200 rows of Friedman1 with
+        noise 1e-8 blocks took 30 to 150 passes, a factor takes one.
         """
         run = self._run
         if self._factor_is_quicker():

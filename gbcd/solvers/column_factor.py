@@ -1,8 +1,8 @@
 """The coarse block: a low-rank factor of K from columns chosen by randomly pivoted Cholesky.
 
-The next pivot is drawn in proportion to the Schur diagonal d, what the columns so far leave of K's diagonal (Chen,
-Epperly, Tropp & Webber 2023, "Randomly pivoted Cholesky"). Pivots are drawn many at a time, and those that the others
-of the draw make superfluous are rejected (Epperly, Tropp & Webber 2024).
+Pivots are drawn in proportion to the Schur diagonal d, the part of K's diagonal that the columns so far do not explain
+(Chen, Epperly, Tropp & Webber 2023, "Randomly pivoted Cholesky"). Many pivots are drawn at a time, and those that other
+pivots of the draw make superfluous are rejected (Epperly, Tropp & Webber 2024).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 A = TypeVar("A", bound=FloatArray)
 
 MAX_DRAWN_PIVOTS = 512
-"""Pivots drawn between two updates of the factor, some of which are rejected."""
+"""Largest number of pivots drawn between two updates of the factor; some of them are rejected."""
 
 MIN_DRAWN_PIVOTS = 64
-"""Pivots drawn between two updates, however little memory there is for their columns."""
+"""Least number of pivots drawn between two updates, however little memory there is for their columns."""
 
 MIN_FACTOR_BYTES = 8 << 20
 """Bytes that a factor may take whatever the memory budget."""
@@ -37,41 +37,41 @@ CODED_COLUMN_ERROR = 4.4e-6
 """Standard deviation of the rounding of an entry of L that is kept as a 16-bit code."""
 
 MAX_COLUMN_ROUNDING = 0.03
-"""Norm of a column's rounding divided by the root of its pivot, over sqrt(noise): smaller pivots are not taken.
+"""Largest norm of the rounding errors of a column of L, over sqrt(noise). Pivots too small to keep to it are not taken.
 
-With more, P is no longer below Kbar. Columns of which 0.3 is rounding add up: on Friedman1 (n = 40,000) 11 steps
-followed them, 7 where they are left out."""
+With larger errors P is no longer below Kbar. The errors of many columns add up: on Friedman1 (n = 40,000) the descent
+took 11 steps with columns that err by 0.3, and 7 without them."""
 
 MAX_CODED_COLUMN_ROUNDING = 0.3
-"""The limit `MAX_COLUMN_ROUNDING` for columns that are added after L was turned into codes."""
+"""Value of `MAX_COLUMN_ROUNDING` for columns that are added after L was turned into codes."""
 
 MAX_CODED_ROUNDING = 0.05
-"""Norm of the rounding of all of L as codes, over sqrt(noise), up to which L is turned into codes."""
+"""Largest norm of the rounding errors of L as codes, over sqrt(noise), at which L is turned into codes."""
 
 EARLY_CODES_TRACE = 10.0
-"""Mean Schur diagonal, over the smallest pivot a coded L takes, above which growth may go on with a coded L."""
+"""Mean Schur diagonal, over the smallest pivot that a coded L takes, above which L may be coded while it grows."""
 
 MIN_PIVOT_ERRORS = 32.0
-"""Smallest pivot, in standard deviations of an evaluated kernel value: less is what rounding left of a row."""
+"""Smallest pivot, in standard deviations of the error of a kernel value: smaller pivots are mostly rounding."""
 
 MIN_PIVOT_SHARE = 0.01
 """Smallest pivot over the largest one of the same draw."""
 
 PIECE_ROWS = 1024
-"""Rows of L that are worked on together."""
+"""Rows of L that a thread works on at a time."""
 
 MAX_LANES = 16
-"""Sums over pieces of rows that are made side by side in L' V."""
+"""Largest number of partial sums of L' V that threads make side by side."""
 
 LANES_BYTES = 8 << 20
-"""Bytes of all these sums; there is one at least."""
+"""Bytes that the partial sums of L' V may take together; there is at least one sum."""
 
 EIGENVALUE_DECAY = 5.0
-"""Power, less 1, of their number with which the eigenvalues of K are taken to fall."""
+"""Exponent p - 1, where the k-th eigenvalue of K is assumed to fall as k^-p."""
 
 
 def forecast_norm_left(n: int, rank: int, left: float) -> float:
-    """Return about |K - L L'| over the noise.
+    """Forecast |K - L L'| over the noise.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def forecast_norm_left(n: int, rank: int, left: float) -> float:
 
     Notes
     -----
-    Where eigenvalues fall as a power of their number, the largest of those after the first `rank` is their sum times
-    (power - 1) / rank.
+    Where the k-th eigenvalue falls as k^-p, the largest of the eigenvalues after the first `rank` is their sum times
+    (p - 1) / rank.
     """
     return EIGENVALUE_DECAY * n * left / max(rank, 1)
 
@@ -113,7 +113,7 @@ class ColumnFactor:
         self._rng = rng
         spread = float(self.schur.max())
         self._root_noise = float(np.sqrt(system.noise / spread))
-        # With a smaller pivot, the rounding of its column divided by its root is too large a part of sqrt(noise).
+        # The smallest pivots whose columns keep to the limits of rounding: L as numbers, then L as codes.
         scale = spread * system.n / self._root_noise**2
         self._floor = max(
             scale * (COLUMN_ERROR[self._dtype.itemsize] / MAX_COLUMN_ROUNDING) ** 2,
@@ -121,7 +121,7 @@ class ColumnFactor:
         )
         self._coded_floor = scale * (CODED_COLUMN_ERROR / MAX_CODED_COLUMN_ROUNDING) ** 2
         self._pieces = spans(system.n, PIECE_ROWS)
-        # The columns of each call of `grow`, in pieces of rows.
+        # One panel for each call of `grow`: the new columns, in pieces of rows.
         self._panels: list[list[FloatArray | CodedArray]] = []
 
     @property
@@ -149,10 +149,10 @@ class ColumnFactor:
 
     @property
     def needs_float64(self) -> bool:
-        """Whether float32 has left more of K than the noise: that of a very smooth kernel is a few large eigenvalues.
+        """Whether float32 left more of K than the noise, as for a very smooth kernel, with its few large eigenvalues.
 
         On Friedman1 (n = 5,000) with long length scales and a noise of 1.7e-4 a factor in float32 ends at rank 59, and
-        67 iterations of three kinds follow; in float64 it goes on to rank 632, and one step does.
+        67 iterations of three kinds follow. In float64 it goes on to rank 632, and one step suffices.
         """
         left = len(self.schur) * self.trace
         return self.exhausted and self._dtype == np.float32 and left > self._system.noise
@@ -164,16 +164,16 @@ class ColumnFactor:
 
     @property
     def value_bytes(self) -> int:
-        """Bytes of a value of L once it is used: 2 for codes."""
+        """Bytes of a value of L in the preconditioner: 2 for codes."""
         return CODED.itemsize if self._allows_codes else self._dtype.itemsize
 
     @property
     def leaves_much(self) -> bool:
-        """Whether what is left of K is far above the rounding of codes, so that L can be turned into codes early."""
+        """Whether the mean Schur diagonal is far above the rounding of codes, so that L can be coded while it grows."""
         return self.trace > EARLY_CODES_TRACE * self._coded_floor
 
     def compress(self) -> None:
-        """Turn L into 16-bit codes, if their rounding is small beside sqrt(noise): reading L limits the speed of P."""
+        """Turn L into 16-bit codes where rounding is small beside sqrt(noise). Reading L limits the speed of P^-1."""
         if not self._allows_codes:
             return
         self._floor = max(self._floor, self._coded_floor)
@@ -184,7 +184,7 @@ class ColumnFactor:
         """Return L' V in float64, (rank, q)."""
         right = np.ascontiguousarray(V, dtype=self._dtype)
         starts = self._starts()
-        # In lanes of consecutive pieces, added up in order: the number of threads makes no difference.
+        # Each lane adds up consecutive pieces in order, so the result does not depend on the number of threads.
         count = int(np.clip(LANES_BYTES // max(8 * self.rank * V.shape[1], 1), 1, MAX_LANES))
         lanes = spans(len(self._pieces), max(1, -(-len(self._pieces) // count)))
         totals = np.zeros((len(lanes), self.rank, V.shape[1]))
@@ -216,7 +216,7 @@ class ColumnFactor:
         return result
 
     def gram(self) -> Float64Array:
-        """Return L' L in float64, (rank, rank), its lower triangle; summed up in float64 over pieces of rows."""
+        """Return the lower triangle of L' L, (rank, rank), summed up in float64 over pieces of rows."""
         gram = np.zeros((self.rank, self.rank))
         starts = self._starts()
 
@@ -265,9 +265,9 @@ class ColumnFactor:
         taken: list[int] = []
         left = schur.diagonal().copy()
         for i in self._rng.permutation(len(drawn)):
-            # Since the draw the Schur complement of i has shrunk from schur to left, by the pivots taken before it: it
-            # is accepted with probability left / schur. A pivot that is small beside the others would divide their
-            # rounding by its root, and bring little.
+            # The pivots taken since the draw have reduced the Schur complement of i from schur to left. So i is taken
+            # with probability left / schur. A pivot that is small beside the others is refused: it explains little,
+            # and dividing by its root amplifies rounding.
             if left[i] <= max(allowed[i], self._floor, MIN_PIVOT_SHARE * left.max()):
                 continue
             t = len(taken)
@@ -289,7 +289,7 @@ class ColumnFactor:
                 for old, at_pivots in zip(self._panels, earlier, strict=True):
                     columns[i] -= _decoded(old[p], room) @ at_pivots
                 divide(columns[i], lower)
-                # |L_i|^2 <= d_i in exact arithmetic. Rounding that breaks this would grow from pivot to pivot.
+                # |L_i|^2 <= d_i in exact arithmetic. Enforced, since rounding errors would grow from pivot to pivot.
                 squares = np.einsum("ij,ij->i", columns[i], columns[i], dtype=np.float64)
                 allowed = np.minimum(1, np.sqrt(self.schur[i] / np.maximum(squares, np.finfo(np.float64).tiny)))
                 columns[i] *= allowed[:, None].astype(self._dtype)

@@ -1,8 +1,8 @@
 """Preconditioned steps of the whole coefficient vector, each conjugate to the last ones.
 
-In exact arithmetic conjugate gradients need one earlier direction. Here kernel values carry rounding errors (16-bit
-codes, float32 tiles), and the gradient is replaced by a more exact one now and then. Both cost conjugacy: on the arm
-(n = 10,000, rank 1,500) 39 steps became 78, and 54 with steps kept conjugate to the last 20 directions.
+In exact arithmetic a step that is conjugate to the last direction is conjugate to all earlier ones. Rounding errors of
+kernel values (16-bit codes, float32 tiles) spoil this, and so does replacing the gradient by a more exact one now and
+then. On the arm (n = 10,000, rank 1,500) 39 steps became 78, or 54 when made conjugate to the last 20 directions.
 """
 
 from __future__ import annotations
@@ -12,49 +12,49 @@ from collections import deque
 import numpy as np
 
 from gbcd.linalg.norms import infinity_norm
-from gbcd.progress.restarts import has_stalled
 from gbcd.progress.solve_run import SolveRun
+from gbcd.progress.tolerance import has_stalled
 from gbcd.solvers.preconditioner import Preconditioner
 from gbcd.threads import spans
 from gbcd.types import Float64Array, FloatArray
 
 MAX_DRIFT = 0.5
-"""Drift over the norm of the running gradient up to which that is used. The drift is what rounding may have moved it by
-since it was last evaluated."""
+"""Largest drift of the running gradient, over its norm, with which the gradient is used. The drift estimates the
+rounding errors gathered since the gradient was last evaluated."""
 
 FINAL_NORM = 4.0
-"""Norm of the running gradient, in tolerances, below which `MAX_FINAL_DRIFT` is the limit: the check that ends the
-descent comes soon then, and the drift is estimated with caution."""
+"""Norm of the running gradient, in tolerances, below which `MAX_FINAL_DRIFT` is the limit of the drift: the final check
+comes soon, and the estimate of the drift is a cautious one."""
 
 MAX_FINAL_DRIFT = 1.0
-"""Drift over the norm of the running gradient up to which that is used just before the end."""
+"""Largest drift of the running gradient, over its norm, with which the gradient is used just before the end."""
 
 MAX_TILE_ERROR = 0.1
-"""Error over the gradient's norm up to which a gradient evaluated in tile precision serves."""
+"""Largest error of a gradient evaluated in tile precision, over its norm, with which the gradient is used."""
 
 NEGLIGIBLE_DRIFT = 1e-3
-"""Drift over the tolerance up to which the running gradient is as good as the exact one."""
+"""Largest drift, over the tolerance, with which the running gradient counts as exact."""
 
 MAX_OUTPUTS_TOGETHER = 64
-"""Outputs that share directions: more cost more in small products than they save in steps."""
+"""Largest number of outputs that share directions: more outputs cost more in small products than they save in steps."""
 
 MIN_CURVATURE = 1e-6
-"""Curvature of a direction after those of the others are taken away, over its whole: less is rounding."""
+"""Smallest eigenvalue of the curvature matrix of directions scaled to unit curvature: less is rounding."""
 
 LARGEST_ERROR = 4.0
-"""The largest of many errors, in standard deviations."""
+"""Largest of many rounding errors, in standard deviations."""
 
 
 class Directions:
     """The last search directions D (n, q), scaled to D' Kbar D = I, and their products with Kbar.
 
-    A step gives one direction for each output, and each output moves along those of its whole group: on 4,656 HistoSC
-    images (45 outputs, rank 1,000) 39 steps do what takes 54 with a direction of its own for each output.
+    A step gives one direction for each output, and each output moves along all directions of its group. On 4,656
+    HistoSC images (45 outputs, rank 1,000) 39 steps suffice, against 54 where each output moves along its own alone.
 
     Parameters
     ----------
     size : int
-        Steps whose directions are kept.
+        Number of steps whose directions are kept.
     n_outputs : int
     """
 
@@ -63,7 +63,7 @@ class Directions:
         self._groups = spans(n_outputs, MAX_OUTPUTS_TOGETHER)
 
     def conjugate(self, step: Float64Array) -> None:
-        """Take from the step (n, q), in place, its components along the kept directions."""
+        """Make the step (n, q) conjugate to the kept directions, in place."""
         for directions, products in self._kept:
             for j in self._groups:
                 step[:, j] -= directions[:, j] @ (products[:, j].T @ step[:, j])
@@ -74,7 +74,7 @@ class Directions:
         Returns
         -------
         array (n, q)
-            What alpha moves by; the gradient G has been changed accordingly.
+            The change of alpha. The gradient G is updated in place.
         """
         moves = np.zeros_like(G)
         for j in self._groups:
@@ -96,10 +96,10 @@ class Directions:
 
 
 def orthonormalising(curvature: Float64Array) -> Float64Array:
-    """Return T (q, q) with T' curvature T = I for a symmetric (q, q) matrix, but for columns of zeros.
+    """Return T (q, q) with T' curvature T = I for a symmetric (q, q) matrix, except for columns of zeros.
 
-    Those stand for directions without curvature of their own in this precision: of outputs that have arrived, or
-    that follow from the others'.
+    A column of zeros stands for a direction without curvature of its own in this precision. Its output has converged,
+    or the direction depends linearly on the others.
     """
     diagonal = np.diagonal(curvature)
     scale = np.divide(1.0, np.sqrt(np.abs(diagonal)), out=np.zeros(len(diagonal)), where=diagonal > 0)
@@ -120,11 +120,11 @@ def conjugate_descent(
     run : SolveRun
     preconditioner : Preconditioner
     window : int
-        Earlier directions a step is kept conjugate to.
+        Number of earlier steps to whose directions a step is made conjugate.
     max_steps : float
         Steps after which to give up.
     whole : bool
-        K is kept whole, so that a step takes a small part of the time of an exact gradient.
+        Whether all of K is kept, so that a step takes a small part of the time of an exact gradient.
 
     Returns
     -------
@@ -133,9 +133,9 @@ def conjugate_descent(
 
     Notes
     -----
-    Converges globally: a step minimises f over a space that contains -P^-1 g, so f falls by at least
-    (g' P^-1 g)^2 / (2 g' P^-1 Kbar P^-1 g) >= |g|^2 / (2 largest(P) kappa), kappa the condition of
-    P^-1/2 Kbar P^-1/2, which is Theorem 2's kind of decrease with another constant.
+    The descent converges globally. A step minimises f over a space that contains -P^-1 g, so f falls by at least
+    (g' P^-1 g)^2 / (2 g' P^-1 Kbar P^-1 g) >= |g|^2 / (2 lambda kappa), where lambda is the largest eigenvalue of P and
+    kappa the condition number of P^-1/2 Kbar P^-1/2. This is the decrease of Theorem 2 with another constant.
     """
     descent = _Descent(run, Directions(window, run.problem.Y.shape[1]))
     steps = 0
@@ -148,7 +148,7 @@ def conjugate_descent(
 
 
 class _Descent:
-    """Coefficients and running gradient of one descent, and what rounding may have done to the gradient.
+    """Coefficients and running gradient of one descent, and an estimate of the gradient's rounding errors.
 
     Parameters
     ----------
@@ -168,18 +168,18 @@ class _Descent:
         self._G = -Y
         self._norm = self._exact_norm = infinity_norm(self._G)
         self._exact = True  # whether G is as good as a float64 residual
-        self._moved = np.zeros_like(Y)  # what alpha has moved by since G was evaluated
-        self._evaluation_error = 0.0  # of G when it was evaluated
-        self._drift = 0.0  # of G now
+        self._moved = np.zeros_like(Y)  # change of alpha since G was evaluated
+        self._evaluation_error = 0.0  # error of G when it was evaluated
+        self._drift = 0.0  # error that G may have now
         self._stands_still = False
 
     @property
     def converged(self) -> bool:
         """Whether an exact gradient is within the tolerance."""
-        return self._exact and self._norm <= self._run.problem.tol
+        return self._exact and self._run.problem.tolerance.is_met(self._norm)
 
     def exact_gradient(self) -> Float64Array:
-        """Return the gradient, evaluated in float64 unless it is as good as that."""
+        """Return the gradient in float64, newly evaluated unless the running one is as good."""
         problem = self._run.problem
         return self._G if self._exact else problem.system.residual(self.alpha, problem.Y)
 
@@ -197,17 +197,17 @@ class _Descent:
         self._stands_still = not moves.any()
         self._norm = run.record(self.alpha, self._G)
         self._drift = self._evaluation_error + _largest_error(system.product_error, self._moved)
-        # In float64 the running gradient is as good as one that is evaluated afresh.
-        self._exact = system.dtype == np.float64 and self._drift <= NEGLIGIBLE_DRIFT * run.problem.tol
+        # In float64 the running gradient is as good as a newly evaluated one while its drift is negligible.
+        self._exact = system.dtype == np.float64 and self._drift <= NEGLIGIBLE_DRIFT * run.problem.tolerance.exact
 
     @property
     def _apparently_converged(self) -> bool:
         """Whether an exact gradient is worth half a pass.
 
-        One that is not within the tolerance costs several steps: the norm and the drift must be within it together, or
-        the norm within half of it.
+        A check that fails costs as much as several steps. So the sum of norm and drift must be within the tolerance, or
+        the norm within half of the tolerance.
         """
-        tol = self._run.problem.running_tol
+        tol = self._run.problem.tolerance.running
         return self._norm <= max(tol - self._drift, 0.5 * tol) or self._stands_still
 
     def needs_gradient(self, whole: bool) -> bool:
@@ -215,15 +215,16 @@ class _Descent:
 
         Where K is kept `whole`, an evaluation takes the time of many steps, and is put off near the end.
         """
-        ends_soon = self._norm <= FINAL_NORM * self._run.problem.tol and self._drift <= MAX_FINAL_DRIFT * self._norm
+        tol = self._run.problem.tolerance.exact
+        ends_soon = self._norm <= FINAL_NORM * tol and self._drift <= MAX_FINAL_DRIFT * self._norm
         drifts_little = (whole and ends_soon) or self._drift <= MAX_DRIFT * self._norm
         return self._apparently_converged or not drifts_little
 
     def evaluate_gradient(self) -> bool:
-        """Replace the running gradient by one evaluated afresh; return False where the descent ends with it.
+        """Replace the running gradient by a newly evaluated one; return False where the descent ends with it.
 
-        It is evaluated in float64 at the end, and where tile precision is too coarse. Else in tile precision: float32
-        values err a hundred times less than codes, and take a third of the time of float64.
+        The gradient is evaluated in float64 at the end, and where tile precision is too coarse; else in tile precision.
+        Float32 values err a hundred times less than codes, and take a third of the time of float64.
         """
         problem = self._run.problem
         system = problem.system
@@ -239,11 +240,11 @@ class _Descent:
             if self.converged or (stalled and not system.raise_precision()):
                 return False
         self._directions.minimise(self.alpha, self._G)
-        # The gradient followed by what is kept of K's products, in tile precision.
+        # `minimise` updated the gradient with kept products, which are not exact.
         self._exact = False
         return True
 
 
 def _largest_error(value_error: float, moved: Float64Array) -> float:
-    """Return about the largest error of K @ moved (n, q) whose kernel values carry this error."""
+    """Estimate the largest error of K @ moved (n, q), given the standard deviation of a kernel value's error."""
     return LARGEST_ERROR * value_error * float(np.sqrt(np.einsum("ij,ij->j", moved, moved).max()))

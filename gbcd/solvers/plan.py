@@ -1,4 +1,4 @@
-"""How full-vector steps are best made with the preconditioner at hand: what of K is kept, and what they then cost."""
+"""The plan of full-vector steps with a given preconditioner: what of K is kept, and the forecast seconds."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gbcd.system.kept_tiles import CODED, half_bytes
 from gbcd.system.protocol import LinearSystem
 
 MAX_WINDOW = 20
-"""Earlier directions that a step is kept conjugate to, at most."""
+"""Largest number of earlier steps to whose directions a step is made conjugate."""
 
 MIN_WINDOW = 2
-"""Earlier directions that a step is kept conjugate to, however little memory there is."""
+"""Least number of earlier steps to whose directions a step is made conjugate, however little memory there is."""
 
 WINDOW_SHARE = 1 / 32
 """Part of the memory budget that the earlier directions may take."""
 
 DIRECTION_BYTES = 8
-"""Bytes of a kept direction and its product with Kbar, float32 both, for each row and output."""
+"""Bytes of a kept direction and its product with Kbar, both in float32, for each row and output."""
 
 DESCENT_BYTES = 96
 """Bytes of the descent's other vectors, for each row and output."""
@@ -29,22 +29,22 @@ DESCENT_BYTES = 96
 
 @dataclass(frozen=True)
 class Plan:
-    """Full-vector steps with the preconditioner at hand.
+    """Full-vector steps with a given preconditioner.
 
     Attributes
     ----------
     steps : float
         Forecast number of steps.
     seconds : float
-        Of all that is still to do.
+        Forecast seconds of the descent.
     reserved : int
         Bytes that the preconditioner and the descent's vectors take.
     coded : bool
-        Keep K as 16-bit codes.
+        Whether K is kept as 16-bit codes.
     keep : bool
-        Keep of K what fits.
+        Whether as much of K is kept as fits.
     whole : bool
-        All of it does.
+        Whether all of K fits.
     """
 
     steps: float
@@ -56,7 +56,7 @@ class Plan:
 
 
 class _Way(NamedTuple):
-    """One way to keep K, or none of it: ways compare by their seconds."""
+    """One way to keep K, or to keep nothing. Ways compare by their seconds."""
 
     seconds: float
     steps: float
@@ -65,7 +65,7 @@ class _Way(NamedTuple):
 
 
 def window(system: LinearSystem, n_outputs: int) -> int:
-    """Return how many earlier directions to keep: 20, fewer where they would take a good part of the budget."""
+    """Return how many steps' directions to keep: 20, fewer where they would take a good part of the budget."""
     affordable = int(WINDOW_SHARE * system.storage.room / (DIRECTION_BYTES * system.n * n_outputs))
     return max(MIN_WINDOW, min(affordable, MAX_WINDOW))
 
@@ -104,7 +104,7 @@ def plan_steps(
 
 
 def _seconds_beside_values(model: CostModel, n: int, rank: int, n_outputs: int) -> float:
-    """Return the seconds of a step for all but getting the kernel values: further outputs, and the preconditioner."""
+    """Return the seconds of a step without those for kernel values: further outputs, and the preconditioner."""
     further = n_outputs - 1
     per_value_of_factor = (
         model.precondition_seconds_per_value + model.precondition_seconds_per_value_and_output * further
@@ -113,9 +113,9 @@ def _seconds_beside_values(model: CostModel, n: int, rank: int, n_outputs: int) 
 
 
 def _ways(model: CostModel, system: LinearSystem, steps: float, beside: float, room: float) -> list[_Way]:
-    """Return the way that keeps nothing, then those that keep of K what fits: as numbers, and as codes if allowed.
+    """Return the way that keeps nothing, then those that keep as much of K as fits: as numbers, as codes if allowed.
 
-    `beside` are the seconds of a step for all but getting the kernel values, `room` the bytes there are for K.
+    `beside` is the seconds of a step without those for kernel values, `room` the bytes that K may take.
     """
     n, d = system.X.shape
     evaluate = model.evaluation_seconds_per_value(d, system.dtype)

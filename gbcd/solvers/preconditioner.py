@@ -14,7 +14,7 @@ from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve
 from gbcd.solvers.column_factor import A, ColumnFactor
 
 MIN_DIVISOR = 1e-30
-"""Smallest sigma^2 of P, far below the rounding of K: what is divided by less may overflow."""
+"""Smallest sigma^2 of P, far below the rounding of K: a division by less may overflow."""
 
 
 class Preconditioner:
@@ -23,7 +23,7 @@ class Preconditioner:
     Parameters
     ----------
     factor : ColumnFactor
-        May be of rank 0; P is then the noise alone.
+        Its rank may be 0; P is then the noise alone.
     noise : float
         sigma^2.
     """
@@ -34,12 +34,12 @@ class Preconditioner:
         self._noise = max(noise, MIN_DIVISOR)
         inner = factor.gram()
         inner.flat[:: factor.rank + 1] += self._noise
-        # Factored in float64, where sigma^2 is small beside its largest eigenvalue, and then only read.
+        # Factored in float64, since sigma^2 may be small beside the largest eigenvalue. Solves only read the factor.
         self._lower = (cholesky_in_place(inner) if factor.rank else inner).astype(factor.dtype)
 
     @property
     def bytes(self) -> int:
-        """Bytes that it takes, L included."""
+        """Bytes that the preconditioner takes, L included."""
         return self._factor.bytes + self._lower.nbytes
 
     def solve(self, G: A) -> A:

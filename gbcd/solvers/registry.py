@@ -69,7 +69,7 @@ def get_solver(name: str, options: SolverOptions | None = None) -> Solver:
     Raises
     ------
     ValueError
-        If there is none, naming those there are.
+        If there is no such solver; the message names those there are.
     """
     try:
         make = SOLVERS[name]
@@ -79,7 +79,7 @@ def get_solver(name: str, options: SolverOptions | None = None) -> Solver:
 
 
 def _chosen(solver: str | Solver, options: SolverOptions) -> Solver:
-    """Return the solver of this name, or this solver, which has its own options."""
+    """Return the solver of this name, or the solver itself, which has its own options."""
     if isinstance(solver, str):
         return get_solver(solver, options)
     if options != SolverOptions():
@@ -96,7 +96,7 @@ def check_options(
     max_time: object,
     checkpoint_seconds: object,
 ) -> None:
-    """Refuse what `solve` refuses, for callers with something long to do before.
+    """Refuse the options that `solve` refuses, for callers that do long work before they call it.
 
     Raises
     ------
@@ -131,14 +131,14 @@ def solve(
     """Solve Kbar @ alpha = Y by a coarse block of chosen columns, then preconditioned, conjugate full-vector steps.
 
     This minimises f(alpha) = 1/2 alpha' Kbar alpha - y' alpha for every column of Y. The columns of the coarse block
-    are chosen by randomly pivoted Cholesky; greedy blocks, the paper's steps, run only where the others do not pay. The
-    default is still of the paper's family: it converges globally, by Theorem 2's argument, and its choice of variables
-    is greedy, of the coarse block instead of each block. Other solvers are chosen by name.
+    are chosen by randomly pivoted Cholesky. Greedy blocks, the paper's steps, run only where full-vector steps do not
+    pay. The default still belongs to the paper's family: it converges globally, by the argument of Theorem 2, and it
+    chooses variables greedily, once for the coarse block instead of for each block. Other solvers are chosen by name.
 
     Parameters
     ----------
     system : KernelSystem
-        Or another `LinearSystem`.
+        The system to solve; another `LinearSystem` serves too.
     Y : array (n,) or (n, q)
     solver : str or Solver
         "gbcd" (a coarse block, then full-vector steps or greedy blocks), "gbcd-paper" (the paper's Algorithms 1 and
@@ -147,9 +147,9 @@ def solve(
         solver made by its constructor, such as `gbcd.solvers.coarse_descent.CoarseDescent`, has its own block size
         and random state.
     tol : float
-        On the float64 infinity norm of the gradient Kbar @ alpha - Y.
+        Largest infinity norm of the float64 gradient Kbar @ alpha - Y of a solution.
     block_size : int, optional
-        m; 500 by default, at most n.
+        m, the number of variables in a greedy block; 500 by default, at most n.
     max_passes : float
         Stop, with a warning, after this many passes over Kbar: kernel evaluations / n^2, or columns used
         / n where that is more (K kept in memory).
@@ -157,11 +157,11 @@ def solve(
     callback : callable, optional
         Gets a `TraceEntry` after each iteration; returning True stops.
     coef_init : array (n,) or (n, q), optional
-        The start, zero by default, which also replaces a start with f(coef_init) > 0. It costs one float64 residual;
-        one within the tolerance is returned as it is, after no iteration.
+        Coefficients to start from, zero by default. Zero also replaces a start with f(coef_init) > 0. A start costs one
+        float64 residual; a start within the tolerance is returned as it is, after no iteration.
     max_time : float, optional
-        Seconds; stop, with a warning, after the iteration in which they are over. Not for "cholesky", which "auto" and
-        "gbcd" may turn to.
+        Stop, with a warning, after the iteration in which these seconds are over. Does not limit "cholesky", which
+        "auto" and "gbcd" may turn to.
     checkpoint : path or gbcd.checkpoint.Checkpoint, optional
         An .npz file that alpha is written to every `checkpoint_seconds`, at an interrupt (Ctrl-C) and when the solve
         stops short. A later solve of the same system and Y, by whatever solver, starts from it (instead of
@@ -175,7 +175,7 @@ def solve(
     Raises
     ------
     ValueError
-        For an unknown solver, options beside a solver that is no name, Y of another length, without columns or
+        For an unknown solver, options beside a solver not given by name, Y of another length, without columns or
         with NaN, limits that are not positive, a coef_init of another shape or with NaN, a checkpoint that is damaged
         or of another system or Y, or a system whose X has been changed.
 
@@ -216,7 +216,7 @@ def solve(
     if saved is not None and saved.found is not None:
         start = saved.found
     limits = Limits(max_passes, np.inf if max_time is None else max_time, callback)
-    # Parallel tiles are this package's own threads; BLAS's spin, and stall everything on busy cores.
+    # Tiles run in parallel on this package's own threads. BLAS's threads wait by spinning, which stalls busy cores.
     with blas_threads(1):
         run = SolveRun(system, outputs, tol, limits, start, saved)
         if run.starts_solved:

@@ -13,7 +13,7 @@ class Solver(Protocol):
 
     @property
     def name(self) -> str:
-        """What results and warnings call it."""
+        """Name of the solver in results and warnings."""
 
     def solve(self, run: SolveRun) -> Solution:
         """Return the last coefficients and their exact float64 gradient, converged or not.
@@ -21,5 +21,5 @@ class Solver(Protocol):
         Parameters
         ----------
         run : SolveRun
-            The problem, and what is to be told of each iteration.
+            The problem, its limits, and the record of the iterations.
         """

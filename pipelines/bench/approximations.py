@@ -1,4 +1,4 @@
-"""Tasks of Table 4: training, test error and the time of variances of sparse approximations and the exact process."""
+"""Tasks of Table 4: training time, test error and time per variance of sparse approximations and the exact process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WARM_UP_REGRESSORS = 100
 def fit_sparse(parameters: Parameters, data: Path | None, seed: int) -> Job[Estimator]:
     """Train a sparse approximation: `problem`, `method` (in `ESTIMATORS`), `n_regressors`, `n_test`, `n_variances`.
 
-    Variances are timed on the first split: they may take longer than training, and their time is that of any split.
+    Variances are timed on the first split only: they may take longer than training, and take as long on any split.
     """
     problem = draw_split(parameters, data, seed)
     make = ESTIMATORS[parameters["method"]]
@@ -68,7 +68,7 @@ def fit_sparse(parameters: Parameters, data: Path | None, seed: int) -> Job[Esti
 
 
 def fit_exact(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[KernelSystem, SolveResult]]:
-    """Train the exact process by the default solver: `problem`, `tol`, `n_test`, `n_variances`; as `fit_sparse`."""
+    """Train the exact process by the default solver: `problem`, `tol`, `n_test`, `n_variances`, as in `fit_sparse`."""
     problem = draw_split(parameters, data, seed)
 
     def run(X: FloatArray, Y: FloatArray) -> tuple[KernelSystem, SolveResult]:
@@ -104,7 +104,7 @@ def _on_test_samples(
     predict: Callable[[FloatArray], FloatArray],
     variances: Callable[[FloatArray], FloatArray],
 ) -> dict[str, Value]:
-    """Return the test error, and the time that a variance takes, None without any."""
+    """Return the test error, and the milliseconds per variance (None if `n_variances` is 0)."""
     error = rmse(np.asarray(predict(problem.X_test)).reshape(problem.Y_test.shape), problem.Y_test)
     if n_variances == 0:
         return {"rmse": error, "variance_ms": None}

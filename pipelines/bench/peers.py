@@ -1,7 +1,7 @@
-"""Other libraries' ways to the coefficients of the same system, each as its users would go.
+"""Other libraries solving the same system, each called as its users would call it.
 
-All take X (n, d), Y (n, q), gamma (d,), the noise and the tolerance, and return alpha (n, q). They import their
-library when called, as one of them need not be installed.
+All functions take X (n, d), Y (n, q), gamma (d,), the noise and the tolerance, and return alpha (n, q). Each imports
+its library when called, since the library may not be installed.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ def scipy_cholesky(X: FloatArray, Y: FloatArray, gamma: FloatArray, noise: float
     np.negative(K, out=K)
     np.exp(K, out=K)
     K.flat[:: len(K) + 1] += noise
-    # Two threads of OpenBLAS's float64 potrf crash near 2^31 bytes, a matrix of 16,384 rows.
+    # With two threads, OpenBLAS's float64 potrf crashes near 2^31 bytes, a matrix of 16,384 rows.
     with threadpool_limits(1, user_api="blas"):
-        # The transpose of a C-ordered array is what LAPACK works on without a copy.
+        # The transpose of a C-ordered array is Fortran-ordered, so LAPACK needs no copy.
         factor = scipy.linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
         alpha: FloatArray = scipy.linalg.cho_solve(factor, Y, check_finite=False)
     return alpha
 
 
 def sklearn_gaussian_process(X: FloatArray, Y: FloatArray, gamma: FloatArray, noise: float, tol: float) -> FloatArray:
-    """`GaussianProcessRegressor` with the kernel held."""
+    """`GaussianProcessRegressor` with fixed kernel parameters."""
     del tol
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF
@@ -59,7 +59,7 @@ def sklearn_kernel_ridge(X: FloatArray, Y: FloatArray, gamma: FloatArray, noise:
 def gpytorch_cg(X: FloatArray, Y: FloatArray, gamma: FloatArray, noise: float, tol: float) -> FloatArray:
     """Conjugate gradients on the stored float64 K, with a pivoted Cholesky preconditioner of rank 100."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its dependencies
+        warnings.simplefilter("ignore")  # warnings of GPyTorch's dependencies
         import gpytorch
         import torch
     from linear_operator.utils.warnings import NumericalWarning
@@ -75,10 +75,10 @@ def gpytorch_cg(X: FloatArray, Y: FloatArray, gamma: FloatArray, noise: float, t
         settings.min_preconditioning_size(0),
         settings.max_preconditioner_size(100),
         settings.max_cg_iterations(10 * len(X)),
-        # It stops by the root mean square, of which the largest of many residuals is a few times as much.
+        # GPyTorch stops by the root mean square of the residuals; the largest of many is a few times as large.
         settings.cg_tolerance(tol / 4),
     ):
-        warnings.simplefilter("ignore", NumericalWarning)  # the residual is checked
+        warnings.simplefilter("ignore", NumericalWarning)  # the task checks the residual
         Kbar = kernel(inputs).evaluate_kernel().add_diagonal(torch.tensor(noise, dtype=torch.float64))
         return np.asarray(Kbar.solve(outputs).numpy(), dtype=np.float64)
 

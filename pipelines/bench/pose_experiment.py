@@ -1,6 +1,6 @@
-"""The paper's experiment on poses: its folder, and the stages whose results others need.
+"""The paper's experiment on poses: its folder, and the stages that later stages build on.
 
-A stage is done once and kept in the folder, so that each measurement can have a process of its own.
+The result of a stage is kept in the folder, so that each measurement can have a process of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PARTS = ("train", "test")
 
 
 def fingerprint(tree: Path) -> str:
-    """Digest of the names and sizes of all files of a HumanEva tree: whether it is still the same."""
+    """Digest of the names and sizes of all files of a HumanEva tree, by which a changed tree is noticed."""
     digest = hashlib.sha256()
     for folder, folders, files in os.walk(tree):
         folders.sort()
@@ -43,7 +43,7 @@ def fingerprint(tree: Path) -> str:
 
 
 def _read_stage(path: Path) -> dict[str, Any]:
-    """What a stage kept; nothing where it kept nothing or the file is damaged: the stage is done again."""
+    """The kept result of a stage; empty if there is none or the file is damaged, so that the stage runs again."""
     try:
         held = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ class Part:
     poses : ndarray of shape (n, 45)
         mm, relative to the root.
     blocks : ndarray of int, shape (n,)
-        Labels of time blocks of one trial.
+        Label of each image's time block.
     """
 
     histograms: FloatArray
@@ -70,20 +70,20 @@ class Part:
 
     @classmethod
     def of(cls, histosc: HistoSC, samples: Samples, config: Config) -> Self:
-        """Describe samples."""
+        """Compute the histograms and time blocks of samples."""
         blocks = samples.time_blocks(round(config.gp.block_seconds * FRAMES_PER_SECOND))
         return cls(histograms_of(histosc, samples, Silent(), ""), samples.poses.reshape(len(samples), -1), blocks)
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """All images described.
+    """Histograms and poses of all images.
 
     Parameters
     ----------
     train, test : Part
     n_words : int
-        Of the codebook.
+        Number of words in the codebook.
     """
 
     train: Part
@@ -99,11 +99,11 @@ class Features:
 
     @classmethod
     def load(cls, path: Path, key: str) -> Self | None:
-        """Read what `save` wrote; None where there is nothing, or of another study, or it is damaged."""
+        """Read what `save` wrote; None if the file is missing, damaged, or of another study."""
         if not path.is_file():
             return None
         try:
-            # Opened here: NumPy leaves a damaged file open.
+            # Opened here, since NumPy leaves a damaged file open.
             with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 if str(held["key"]) != key:
                     return None
@@ -120,12 +120,12 @@ class Study:
     Parameters
     ----------
     folder : Path
-        Where stages keep their results.
+        Folder in which stages keep their results.
     tree : Path
         HumanEva tree.
     config : Config
     test : str
-        The partition that is predicted.
+        Name of the partition that is predicted.
     """
 
     folder: Path
@@ -134,7 +134,7 @@ class Study:
     test: str
 
     def save(self) -> None:
-        """Make the folder, and write in it what the study is of."""
+        """Make the folder, and write the study's tree, settings and partition into it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"tree": str(self.tree.absolute()), "config": self.config.model_dump(mode="json"), "test": self.test}
         with atomic_path(self.folder / STUDY) as temporary:
@@ -148,13 +148,13 @@ class Study:
 
     @property
     def key(self) -> str:
-        """Changes with the data and with the settings."""
+        """Digest of the data and the settings."""
         digest = hashlib.sha256(self.config.model_dump_json().encode())
         digest.update(f"{fingerprint(self.tree)} {self.test}".encode())
         return digest.hexdigest()[:16]
 
     def make_features(self) -> Features:
-        """From the videos to histograms of both partitions: silhouettes, edge points, codebook, HistoSC."""
+        """Compute the histograms of both partitions from the videos: silhouettes, edge points, codebook, HistoSC."""
         data = self.config.data
         train = extract(
             self.tree, data.train_partition, self.config, Silent(), stride=data.stride, most=data.train_images
@@ -165,7 +165,7 @@ class Study:
         return Features(first, second, histosc.codebook_.n_words_)
 
     def features(self) -> Features:
-        """What `make_features` found, from the folder if it is there."""
+        """The result of `make_features`, read from the folder if it is kept there."""
         path = self.folder / FEATURES
         held = Features.load(path, self.key)
         if held is None:
@@ -191,7 +191,7 @@ class Study:
         return {"gamma": np.exp(fit.kernel.log_parameters).tolist(), "noise": fit.noise}
 
     def kernel(self, name: str) -> tuple[SquaredExponential, float]:
-        """The kernel and noise of this name, fitted if the folder has none."""
+        """The kernel of this name and its noise, fitted if the folder has none."""
         path = self.folder / f"{name}.json"
         held = _read_stage(path)
         if held.get("key") != self.key:

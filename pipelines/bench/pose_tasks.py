@@ -13,7 +13,7 @@ from pipelines.bench.runner.cell import Finding, Job, Parameters, UnavailableErr
 from pose.series.metrics import aligned_joint_error, mean_joint_error, mean_joint_error_without_root
 
 WARM_UP_ROWS = 256
-"""Training images of the fit that compiles and loads everything before the clock starts."""
+"""Number of training images of the warm-up fit, which compiles and loads everything before the clock starts."""
 
 
 def _study(folder: Path | None) -> Study:
@@ -23,7 +23,7 @@ def _study(folder: Path | None) -> Study:
 
 
 def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job[Features]:
-    """Silhouettes, edge points, codebook and histograms of all images."""
+    """Compute silhouettes, edge points, codebook and histograms of all images."""
     del parameters, seed
     study = _study(data)
 
@@ -35,7 +35,7 @@ def describe_images(parameters: Parameters, data: Path | None, seed: int) -> Job
 
 
 def fit_kernel(parameters: Parameters, data: Path | None, seed: int) -> Job[dict[str, Any]]:
-    """Hyperparameters: `kernel`, "isotropic" or "ard"."""
+    """Fit the hyperparameters: `kernel`, "isotropic" or "ard"."""
     del seed
     study = _study(data)
     train = study.features().train
@@ -46,7 +46,7 @@ def fit_kernel(parameters: Parameters, data: Path | None, seed: int) -> Job[dict
 
 
 def predict_mean_pose(parameters: Parameters, data: Path | None, seed: int) -> Job[np.ndarray]:
-    """The mean pose of the training images for every test image: the error of knowing nothing."""
+    """Predict the training images' mean pose for every test image: the baseline that ignores the image."""
     del parameters, seed
     features = _study(data).features()
     return Job(
@@ -56,7 +56,7 @@ def predict_mean_pose(parameters: Parameters, data: Path | None, seed: int) -> J
 
 
 def train_mpgp(parameters: Parameters, data: Path | None, seed: int) -> Job[MatchingPursuitGP]:
-    """MPGP: `kernel`, `n_regressors`, `criterion`."""
+    """Train MPGP: `kernel`, `n_regressors`, `criterion`."""
     study = _study(data)
     features = study.features()
     kernel, noise = study.kernel(parameters["kernel"])
@@ -91,7 +91,7 @@ def train_mpgp(parameters: Parameters, data: Path | None, seed: int) -> Job[Matc
 
 
 def train_gbcd(parameters: Parameters, data: Path | None, seed: int) -> Job[GBCDRegressor]:
-    """The exact process: `kernel`, `solver`."""
+    """Train the exact process: `kernel`, `solver`."""
     study = _study(data)
     features = study.features()
     kernel, noise = study.kernel(parameters["kernel"])

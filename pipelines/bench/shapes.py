@@ -1,4 +1,4 @@
-"""Retrieval of the MPEG-7 silhouettes: what the descriptor is worth on shapes that are no people.
+"""Retrieval of the MPEG-7 silhouettes: the descriptor's quality on shapes other than people.
 
 The folder of data holds the 1,400 pictures of MPEG-7 CE-Shape-1 part B (70 classes of 20), ``bat-1.png`` and so on.
 """
@@ -26,9 +26,9 @@ from pose.types import BoolArray, FloatArray, IntArray
 PICTURES = "*-*.png"
 
 EVERY = {"full": 1, "quick": 7}
-"""Step through the classes in alphabetical order; those between are not used."""
+"""Step through the classes in alphabetical order; classes between are not used."""
 EVERY_MATCHED = {"full": 3, "quick": 14}
-"""Step through the classes that are matched point by point, which takes long: 24 of 70, or 5."""
+"""Step through the classes that are matched point by point: 24 classes of 70, or 5, since matching takes long."""
 MATCHED_POINTS = 100
 WARM_UP_SHAPES = 3
 
@@ -36,7 +36,7 @@ ROTATIONS = ("absolute", "tangent")
 HISTOGRAMS, MATCHING = (f"pipelines.bench.shapes:{name}" for name in ("compare_histograms", "match_points"))
 
 BELONGIE: dict[str, Value] = {"shapes": 1400, "bulls_eye": 0.7651}
-"""Belongie, Malik and Puzicha (2002), all 70 classes, with alignment by thin-plate splines and an appearance cost."""
+"""Score of Belongie, Malik and Puzicha (2002), all 70 classes, aligned by thin-plate splines, with appearance cost."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Shapes:
     labels : ndarray of int, shape (n,)
         Index into `classes`.
     classes : list of str
-        In alphabetical order.
+        Names of the classes, in alphabetical order.
     """
 
     masks: list[BoolArray]
@@ -65,7 +65,7 @@ def read_shapes(folder: Path) -> Shapes:
     Raises
     ------
     DataError
-        If the folder has no such pictures, one cannot be read, or a class has fewer than two.
+        If the folder has no such pictures, a picture cannot be read, or a class has fewer than two.
     """
     paths = sorted(folder.glob(PICTURES))
     if not paths:
@@ -88,13 +88,13 @@ def read_shapes(folder: Path) -> Shapes:
 
 
 def nearest_neighbour_accuracy(distances: FloatArray, labels: IntArray) -> float:
-    """Share of shapes whose nearest other shape is of their class; `distances` (n, n)."""
+    """Share of shapes whose nearest other shape is of the same class, from distances (n, n)."""
     others = distances + np.diag(np.full(len(distances), np.inf))
     return float((labels[others.argmin(axis=1)] == labels).mean())
 
 
 def bulls_eye(distances: FloatArray, labels: IntArray) -> float:
-    """Bull's-eye score: how much of a class is among the nearest 2 x (its size), the shape itself included."""
+    """Bull's-eye score: share of a class among a shape's nearest 2 x (class size) shapes, itself included; the mean."""
     sizes = np.bincount(labels)[labels]
     order = np.argsort(distances, axis=1, kind="stable")
     found = [(labels[row[: 2 * size]] == label).sum() for row, size, label in zip(order, sizes, labels, strict=True)]
@@ -102,25 +102,25 @@ def bulls_eye(distances: FloatArray, labels: IntArray) -> float:
 
 
 def histogram_distances(edges: Sequence[EdgePoints], rotation: str, n_jobs: int, seed: int = 0) -> FloatArray:
-    """Chi-square distances between HistoSC histograms, of words learnt from the same shapes, their classes unseen."""
+    """Chi-square distances between HistoSC histograms; the words are learnt from the shapes, without their classes."""
     histograms = HistoSC(rotation=rotation, n_jobs=n_jobs, random_state=seed).fit_transform(edges)
     return chi_square_costs(histograms, histograms)
 
 
 def lacks(folder: Path | None) -> str:
-    """Return what the benchmark needs, nothing where it is there."""
+    """Return words for the data that the benchmark lacks; empty if it lacks none."""
     if folder is not None and any(folder.glob(PICTURES)):
         return ""
     return "needs --data with the pictures of MPEG-7 CE-Shape-1 part B, CLASS-NUMBER.png (bat-1.png and so on)"
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return the table of all shapes, and that of those that are matched point by point too.
+    """Return the table of all shapes, and the table of the classes that are matched point by point too.
 
     Raises
     ------
     DataError
-        As `read_shapes`, or where there is no folder.
+        As `read_shapes`, or if there is no folder.
     """
     folder = catalogue.folder
     if folder is None:
@@ -185,7 +185,7 @@ def match_points(parameters: Parameters, data: Path | None, seed: int) -> Job[Fl
 
 
 def _drawn(parameters: Parameters, folder: Path | None, every: int) -> Shapes:
-    """Return the shapes of some classes; their labels stay those of all."""
+    """Return the shapes of every `every`-th class; labels stay indices into all classes."""
     if folder is None or _digest(folder) != parameters["pictures"]:
         raise DataError("shapes: the pictures are not what they were when this run began")
     shapes = read_shapes(folder)
@@ -214,7 +214,7 @@ def _scores(prefix: str) -> tuple[Column, Column]:
 
 
 def _digest(folder: Path) -> str:
-    """Return what tells these pictures from others."""
+    """Return a digest of the names and contents of all pictures."""
     found = hashlib.sha256()
     for path in sorted(folder.glob(PICTURES)):
         found.update(path.name.encode() + path.read_bytes())

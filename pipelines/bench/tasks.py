@@ -1,7 +1,7 @@
-"""What the cells measure: a solve, a peer's solve, predictive variances. A task draws, warms up, works and checks.
+"""Tasks that cells measure: a solve, a solve by another library, predictive variances.
 
-The warm-up takes the same course on few rows, so that compiled loops, thread pools and BLAS buffers are there before
-the clock and the memory are read.
+A task draws its problem, warms up, works, and checks the result. The warm-up does the same work on few rows, so that
+compiled loops, thread pools and BLAS buffers exist before clock and memory are read.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pose.types import FloatArray
 WARM_UP_ROWS = 2500
 WARM_UP_POINTS = 300
 WARM_UP_PASSES = 5.0
-"""Rows, test points and kernel passes of the fit that compiles and loads everything before the clock starts."""
+"""Rows, test points and kernel passes of the warm-up, which compiles and loads everything before the clock starts."""
 
 PREDICTED = 500
-"""Test samples predicted at a time."""
+"""Number of test samples predicted at a time."""
 
 MAX_PASSES = 1e6
-"""Kernel passes that no solver reaches: the time limit ends what does not converge."""
+"""Kernel passes, more than any solver reaches: the time limit ends a solve that does not converge."""
 
 Budget = int | Literal["auto"]
 
@@ -43,10 +43,10 @@ def solve_system(parameters: Parameters, data: Path | None, seed: int) -> Job[So
     parameters : dict
         `problem` (see `Catalogue.specify`), `solver`, `budget` (bytes or "auto"), `precision`, `tol`, and `keep`: true
         to keep the coefficients and the predictions of the test samples. With `n_test`, the error on so many test
-        samples is a measure, and each seed splits the samples anew. `max_passes` ends what would not converge.
+        samples is measured, and each seed splits the samples anew. `max_passes` limits the kernel passes.
     data : Path or None
     seed : int
-        Of the solver, and of the split where there is an `n_test`.
+        Seed of the solver, and with `n_test` of the split.
     """
     solver = _solver(parameters)
     problem = draw_split(parameters, data, seed)
@@ -98,7 +98,7 @@ def solve_by_peer(parameters: Parameters, data: Path | None, seed: int) -> Job[F
     def check(alpha: FloatArray) -> Finding:
         residual = exact_residual(problem, alpha)
         measures: dict[str, Value] = {"residual": residual, "converged": residual <= parameters["tol"]}
-        # They store K: each value is computed once.
+        # The other libraries store K, so each kernel value is computed once.
         return Finding({"kernel_passes": 1.0, **measures, **_test_error(parameters, problem, alpha)})
 
     return Job(lambda: run(problem.X, problem.Y), check)
@@ -126,7 +126,7 @@ def variances(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple
 def variances_one_by_one(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[FloatArray, int]]:
     """Predictive variances by a solve for each test sample, k(x, x) - k_*' z with Kbar z = k_*.
 
-    As `variances`, for the first `n_points` of the test samples.
+    The parameters are those of `variances`, and `n_points`: the first so many test samples are taken.
     """
     solver = _solver(parameters)
     problem = draw(parameters["problem"], data, n_test=parameters["n_test"])
@@ -150,7 +150,7 @@ def variances_one_by_one(parameters: Parameters, data: Path | None, seed: int) -
 
 
 def draw_split(parameters: Parameters, data: Path | None, seed: int) -> Problem:
-    """Draw the cell's problem; with `n_test` the seed makes the split."""
+    """Draw the cell's problem; with `n_test`, the seed determines the split."""
     n_test = parameters.get("n_test")
     return draw(parameters["problem"], data) if n_test is None else draw(parameters["problem"], data, n_test, seed)
 
@@ -166,7 +166,7 @@ def exact_residual(problem: Problem, alpha: FloatArray) -> float:
     Raises
     ------
     ValueError
-        If it is not finite.
+        If the norm is not finite.
     """
     system = KernelSystem(problem.X, problem.kernel, problem.noise, memory_budget=0, precision="float64")
     norm = float(np.abs(system.residual(alpha, problem.Y)).max())
@@ -178,7 +178,7 @@ def exact_residual(problem: Problem, alpha: FloatArray) -> float:
 def relative_rmse(variance: FloatArray, exact: FloatArray) -> float:
     """Return sqrt(mean((v - v_exact)^2) / mean(v_exact^2)), the error of variances (t,) as in eq. 17.
 
-    Of the exact ones (s,), s >= t, the first t count.
+    The exact variances are (s,), s >= t; the first t are used.
     """
     exact = exact[: len(variance)]
     return float(np.sqrt(np.mean((variance - exact) ** 2) / np.mean(exact**2)))
@@ -205,7 +205,7 @@ def _test_error(parameters: Parameters, problem: Problem, alpha: FloatArray) -> 
 
 
 def _update_passes(result: SolveResult) -> float:
-    """Return the columns that the steps used, over n: what a pass is to those who count updates alone."""
+    """Return the number of columns of K that the steps used, divided by n: passes of the updates alone."""
     n = len(result.coef)
     return sum(n if entry.active is None else len(entry.active) for entry in result.trace) / n
 
@@ -229,14 +229,14 @@ def _few_rows(problem: Problem) -> slice:
 
 
 def _small_budget(budget: Budget, problem: Problem) -> int:
-    """Return a budget for the warm-up that holds the same part of its smaller K."""
+    """Return the warm-up's budget, bytes: it holds the same share of the smaller K as the full budget of the full K."""
     share = _few_rows(problem).stop / len(problem.X)
     return int(share**2 * KernelSystem(problem.X, problem.kernel, problem.noise, budget).storage.budget)
 
 
 @contextmanager
 def unconverged() -> Iterator[None]:
-    """Let the table say what did not converge."""
+    """Silence convergence warnings: the table shows what did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield

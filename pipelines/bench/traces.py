@@ -1,4 +1,4 @@
-"""Tasks of the figures: the course of a solve, and the gradients of neighbours on the way."""
+"""Tasks of the figures: the course of a solve, and the correlation of neighbours' gradients during a solve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipelines.bench.tasks import MAX_PASSES, PREDICTED, WARM_UP_PASSES, WARM_UP
 from pose.types import Float32Array, FloatArray
 
 STRONG_CORRELATION = 0.5
-"""Correlation from which neighbours count as strongly correlated."""
+"""Correlation above which neighbours count as strongly correlated."""
 
 ITERATIONS = 50
 BLOCK = 500
@@ -33,14 +33,14 @@ SELECTIONS: dict[str, type[Cyclic] | type[Gradient] | type[RandomSubset]] = {
 
 
 GROWTH = 1.1
-"""Coefficients are kept whenever the iterations or the time have grown by this since the last ones kept."""
+"""Factor by which iterations or time must grow until coefficients are kept again."""
 
 
 class _Course:
-    """What a solve reports after each iteration, its own time taken off the clock.
+    """Records a solve after each iteration; the time of recording is subtracted from the clock.
 
-    Gradient and objective as it reports them are running values, of rounded kernel values at that: both are computed
-    afterwards, of some coefficients on the way.
+    The gradient and objective that a solve reports are running values, from rounded kernel values. Exact ones are
+    computed afterwards, from coefficients kept at some iterations.
     """
 
     def __init__(self, K_test: Float32Array, targets: FloatArray, limit: float) -> None:
@@ -63,7 +63,7 @@ class _Course:
         return seconds > self._limit
 
     def exact(self, problem: Problem, last: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return gradient norms and objectives of what is kept and of the last coefficients (n, q); NaN elsewhere."""
+        """Return exact gradient norms and objectives where coefficients are kept and at the last (n, q); else NaN."""
         norms, objectives = np.full((2, len(self.entries)), np.nan)
         if self.entries:
             kept = self.kept | {len(self.entries) - 1: last}
@@ -72,7 +72,7 @@ class _Course:
 
 
 def exact_values(problem: Problem, coefs: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Return, in float64, of each alpha (n, q) the infinity norm of the gradient g = Kbar alpha - y, and the objective.
+    """Return each alpha's infinity norm of the gradient g = Kbar alpha - y, and its objective, in float64.
 
     The objective is f(alpha) = sum_j 1/2 alpha_j' Kbar alpha_j - y_j' alpha_j = sum_j 1/2 alpha_j' (g_j - y_j).
     """
@@ -85,7 +85,7 @@ def exact_values(problem: Problem, coefs: list[FloatArray]) -> tuple[FloatArray,
 
 
 def follow_solve(parameters: Parameters, data: Path | None, seed: int) -> Job[tuple[_Course, SolveResult]]:
-    """Solve and note the course.
+    """Solve a problem and record the course of the solve.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def _float32_rows(problem: Problem) -> Float32Array:
 
 
 class _Recording:
-    """A selection that keeps the gradient of some rows at each step."""
+    """A selection that records the gradient of some rows at each step."""
 
     def __init__(self, inner: Selection, rows: np.ndarray) -> None:
         self._inner, self._rows = inner, rows
         self.gradients: list[FloatArray] = []
 
     def select(self, system: LinearSystem, G: FloatArray, m: int, rng: np.random.Generator) -> ActiveSet:
-        """Select as the inner one does."""
+        """Select as the wrapped selection does."""
         self.gradients.append(G[self._rows, 0].copy())
         return self._inner.select(system, G, m, rng)
 
@@ -166,12 +166,12 @@ def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -
         system of its variance), `n_inputs`, `n_neighbours`.
     data : Path or None
     seed : int
-        Of the choice of inputs too.
+        Seed of the solver and of the choice of inputs.
     """
     problem = draw_split(parameters, data, seed)
     rng = np.random.default_rng(seed)
     inputs = rng.choice(len(problem.X), parameters["n_inputs"], replace=False)
-    # Near is what the kernel calls near.
+    # Neighbours are nearest in the kernel's own metric.
     Z = problem.X * np.sqrt(problem.kernel.gamma)
     nearest: NDArray[np.intp] = np.asarray(KDTree(Z).query(Z[inputs], k=parameters["n_neighbours"] + 1)[1])
     neighbours = nearest[:, 1:]  # the first is the input itself
@@ -187,7 +187,7 @@ def correlate_neighbours(parameters: Parameters, data: Path | None, seed: int) -
         return np.array(recording.gradients).T
 
     def check(gradients: FloatArray) -> Finding:
-        # All gradients fall together: beside the courses as they are, those of each gradient's part of the whole.
+        # All gradients shrink together, so each gradient's share of the whole norm is correlated too.
         shares = gradients / np.linalg.norm(gradients, axis=0)
         arrays = {
             "near": correlations(gradients[inputs], gradients[neighbours]),

@@ -1,1 +1,1 @@
-"""HumanEva trees looked through, checked and made."""
+"""HumanEva trees: surveying, checking and synthesizing them."""

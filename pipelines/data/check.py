@@ -1,4 +1,4 @@
-"""Whether a HumanEva-I tree can be believed: calibration, synchronisation, bone lengths, and videos to their ends."""
+"""Consistency of a HumanEva-I tree: calibration, synchronisation, bone lengths, and videos decoded to their ends."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from pose.silhouette.background_model import BackgroundModel
 from pose.types import FloatArray, IntArray
 
 _N_SYNC_FRAMES = 16
-"""Pictures of a video that joints are compared with."""
+"""Number of pictures of each video that the joints are compared with."""
 _N_OVERLAY_FRAMES = 4
-"""Pictures of a trial that are drawn."""
+"""Number of frames drawn of each trial."""
 _BELIEVED_SHIFT = 2
-"""Frames of shift from which it is a fault; one may be the rounding of offsets."""
+"""Shift, in frames, from which a fault is reported; a shift of one may be the rounding of offsets."""
 _LEAST_NEAR = 0.6
-"""Share of the joints that must be near the silhouette; above 0.9 where the clock is right."""
+"""Least share of the joints that must be near the silhouette; with a right clock it is above 0.9."""
 _CAUSES = "are its .ofs files and calibrations those of this recording, and the numbers in them in their order?"
 _IMPLAUSIBLE_SHARE = 0.05
-"""Share of a trial's valid frames with implausible bone lengths from which it is a fault."""
+"""Share of a trial's valid frames with implausible bone lengths, above which the trial is noted."""
 _AIM = np.array([0.0, 0.0, 1000.0])
-"""The middle of the room at a person's height, world, mm."""
+"""Point in the middle of the room, 1 m above the floor, world axes, mm."""
 _LARGEST_DISTANCE = 20_000.0
-"""Distance of a camera from the middle of the floor above which its calibration is wrong, mm."""
+"""Distance of a camera from the middle of the floor, mm, above which its calibration is taken to be wrong."""
 
 
 def check_tree(
@@ -62,7 +62,7 @@ def check_tree(
     root : path-like
     reporter : Reporter
     out : Path, optional
-        Folder for one overlay picture a trial, made if missing; none are drawn without it.
+        Folder for one overlay picture per trial, made if missing; without it none are drawn.
     selection : Selection, optional
     video_frame_shift : int
         See `pose.humaneva.Trial`.
@@ -70,7 +70,7 @@ def check_tree(
     Raises
     ------
     DataError
-        If there is no tree, or nothing in it of a name; what is wrong in it is listed instead.
+        If there is no tree, or it has no part of a selected name. Faults inside the tree are listed instead.
     """
     data = HumanEva(root, video_frame_shift)
     checker = _Checker(data, reporter, out, selection or Selection())
@@ -112,7 +112,7 @@ class _Checker:
                     self.reporter.progress("videos", done, n_videos)
         if self._distances:
             shift = best_shift(self._distances)
-            if shift is not None and abs(shift) < LARGEST_SHIFT:  # at the end of what is tried it may be any
+            if shift is not None and abs(shift) < LARGEST_SHIFT:  # the true shift may lie beyond the largest tried
                 self.result.suggested_shift = shift + self.data.video_frame_shift
         for texts in (self.result.faults, self.result.notes):
             texts[:] = dict.fromkeys(texts)
@@ -127,7 +127,7 @@ class _Checker:
             try:
                 calibration = subject.camera(camera)
             except MissingFile:
-                continue  # among the missing parts
+                continue  # listed among the missing parts
             except DataError as error:
                 self.result.faults.append(str(error))
                 continue
@@ -149,8 +149,8 @@ class _Checker:
         return found
 
     def _check_trial(self, sequence: Trial, calibrations: dict[str, Camera]) -> list[str]:
-        """Check one trial; returns the cameras whose video was looked through."""
-        self.result.faults += file_faults(sequence, [])  # calibrations are told already
+        """Check one trial, and return the cameras whose video was decoded."""
+        self.result.faults += file_faults(sequence, [])  # faults of calibrations are listed already
         labels = self._labels(sequence)
         numbers = np.zeros(0, dtype=np.int64)
         if labels is not None and labels.usable.any():
@@ -186,7 +186,7 @@ class _Checker:
         return None
 
     def _synced(self, sequence: Trial) -> dict[str, int]:
-        """First video frame by camera; none where offsets are missing or faulty, which `_labels` has told."""
+        """First video frame by camera; empty if offsets are missing or faulty, which `_labels` has reported."""
         try:
             return dict(sequence.clock.first_video_frame)
         except DataError:
@@ -241,7 +241,7 @@ class _Checker:
         if name not in self._references:
             try:
                 self._references[name] = self.data.reference_lengths(name)
-            except DataError:  # of another trial, which is told there
+            except DataError:  # a fault of another trial, reported with that trial
                 self._references[name] = None
         reference = self._references[name]
         joints = labels.joints[labels.usable]
@@ -260,7 +260,7 @@ class _Checker:
             )
 
     def _check_motion(self, sequence: Trial) -> None:
-        """Note frames in which no marker moved at all: measured ones always do, a recording that was filled up not."""
+        """Note frames in which no marker moved: real markers always move a little, so such frames were filled in."""
         positions = sequence.markers.positions
         repeats = np.flatnonzero(((positions[1:] == positions[:-1]) | np.isnan(positions[1:])).all(axis=(1, 2)))
         if len(repeats):
@@ -350,7 +350,7 @@ class _Checker:
                 )
 
     def _compare_published(self, sequence: Trial, first: dict[str, int], published: dict[str, int] | None) -> None:
-        """Compare with section 5's table, which holds where all seven cameras have their corrected offsets."""
+        """Compare with the published first frames, which assume the corrected offsets of all seven cameras."""
         if published is None:
             return
         differing = {name: (first[name], o) for name, o in published.items() if name in first and first[name] != o}

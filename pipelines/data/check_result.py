@@ -1,4 +1,4 @@
-"""What `pose data check` finds, and what it may be asked to look at."""
+"""Results of `pose data check`, and the selection of what it looks at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class CalibrationRow:
-    """One camera of one subject: where it stands, in m, and where the room's middle shows, in px."""
+    """One subject's camera: focal lengths, px, centre, m, and the image of the room's middle (`aim`), px."""
 
     subject: str
     camera: str
@@ -26,14 +26,14 @@ class SyncRow:
     ----------
     trial : str
     first_video_frame : dict of str to int
-        By camera: the 1-based video frame of toolkit frame 1.
+        The 1-based video frame of toolkit frame 1, by camera.
     mocap_start, mocap_per_frame : float
     published : dict of str to int, optional
-        What public conversions of HumanEva-I have, where they do.
+        The same frames in public conversions of HumanEva-I, for trials that these hold.
     near : float, optional
         Share of joints on the silhouettes or within 3 px.
     shift : int, optional
-        What to add to `video_frame_shift`; None where the pictures do not tell.
+        Frames to add to `video_frame_shift`; None if the pictures do not decide.
     """
 
     trial: str
@@ -47,7 +47,7 @@ class SyncRow:
 
 @dataclass(frozen=True)
 class BoneRow:
-    """Bone lengths of one trial: valid frames, those with an implausible length, and the bone that is worst."""
+    """Bone lengths of one trial: valid frames, frames with an implausible length, and the worst bone, mm."""
 
     trial: str
     valid: int
@@ -59,7 +59,7 @@ class BoneRow:
 
 @dataclass(frozen=True)
 class VideoRow:
-    """One video: pictures announced, decoded and needed by the partitions; its size and rate."""
+    """One video: pictures announced, decoded and needed by the partitions; size, px, and rate, frames per second."""
 
     trial: str
     camera: str
@@ -77,13 +77,13 @@ class DataCheck:
     Parameters
     ----------
     faults : list of str
-        What makes wrong numbers, or none.
+        Findings that lead to wrong numbers or to none.
     notes : list of str
-        What may be as it should.
+        Findings that may be harmless.
     overlays : list of Path
         Pictures written.
     suggested_shift : int or None
-        What `video_frame_shift` should be, by all pictures together; None where they do not tell.
+        The `video_frame_shift` that fits all pictures together best; None if they do not decide.
     """
 
     calibrations: list[CalibrationRow] = field(default_factory=list)
@@ -98,7 +98,7 @@ class DataCheck:
 
 @dataclass(frozen=True)
 class Selection:
-    """What to check; everything where nothing is named. `frames` are toolkit frames to draw overlays of."""
+    """What to check; an empty field selects everything. `frames` are the toolkit frames to draw overlays of."""
 
     subjects: Sequence[str] = ()
     actions: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""What a HumanEva-I tree holds and lacks, and how many of its frames can be used."""
+"""Survey of a HumanEva-I tree: what it holds and lacks, and how many frames can be used."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from pose.humaneva.trial import MOCAP_TRIAL, TEST_TRIAL
 from pose.types import BoolArray
 
 N_BACKGROUNDS = 3
-"""Recordings of the empty room that HumanEva-I has of each camera."""
+"""Number of recordings of the empty room per camera in HumanEva-I."""
 
 
 @dataclass(frozen=True)
 class CameraFrames:
-    """Frames of one trial in one camera.
+    """Counts of one trial's frames in one camera.
 
     Parameters
     ----------
     trial, camera : str
-        The camera is empty where the trial is motion capture alone.
+        The camera is empty if the trial has no video.
     named : int
         Toolkit frames that the partitions name.
     valid : int
-        Of these, with valid motion capture.
+        Named frames with valid motion capture.
     used : int
-        Of these, with every joint known, an offset, and a picture by the count of the video's header.
+        Valid frames with every joint known, an offset, and a picture within the number in the video's header.
     announced : int
-        Pictures by the header; 0 where it does not say.
+        Number of pictures in the video's header; 0 if it states none.
     reason : str
-        Why none is used.
+        Why no frame is used.
     """
 
     trial: str
@@ -64,9 +64,9 @@ class DataInfo:
     data : HumanEva
     frames : list of CameraFrames
     counts : dict of str to list of PartitionCount
-        By scheme.
+        Counts by scheme.
     missing, faults, notes : list of str
-        Parts that are not there; files that cannot be used; what the reader warned of.
+        Missing parts; files that cannot be used; the reader's warnings.
     """
 
     data: HumanEva
@@ -78,12 +78,12 @@ class DataInfo:
 
 
 def survey(root: str | Path, reporter: Reporter) -> DataInfo:
-    """Look through a tree; of its videos no more than headers and first pictures are read.
+    """Survey a tree. Only the headers and first pictures of its videos are read.
 
     Raises
     ------
     DataError
-        If there is no tree; a file in it that is faulty is listed instead.
+        If there is no tree. Faulty files inside it are listed instead.
     """
     data = HumanEva(root)
     info = DataInfo(data, missing=missing_parts(data))
@@ -108,7 +108,7 @@ def collected_warnings(texts: list[str]) -> Iterator[None]:
 
 
 def missing_parts(data: HumanEva) -> list[str]:
-    """What the partitions' table asks for, or the videos that are there, and is not there.
+    """Parts that are missing, though the table of partitions or the existing videos need them.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def missing_parts(data: HumanEva) -> list[str]:
 
 
 def has_own_table(data: HumanEva) -> bool:
-    """Whether the tree says its partitions itself: it is no copy of the release then."""
+    """Whether the tree has its own table of partitions, and so is no copy of the release."""
     return own_table(data.root) is not None
 
 
@@ -170,9 +170,9 @@ def _missing_of_trial(sequence: Trial, cameras: list[str]) -> list[str]:
 
 
 def file_faults(sequence: Trial, cameras: list[str]) -> list[str]:
-    """What is wrong with each of a trial's small files and its motion capture; nothing of those that are missing.
+    """All faults in a trial's small files and its motion capture; missing files are no faults here.
 
-    To use a trial stops at the first that is faulty; a person wants to know all of them.
+    Using a trial would stop at its first faulty file; here all are read, so that a person sees all faults.
     """
     subject = sequence.subject
     readers: list[Callable[[], object]] = [partial(read_ofs, path) for path in sequence.offset_files.values()]
@@ -234,7 +234,7 @@ def _camera_frames(sequence: Trial, camera: str, labels: Labels | None, reason: 
 
 
 def _in_video(sequence: Trial, camera: str, labels: Labels, n_frames: int) -> BoolArray:
-    """Which frames the video has a picture of, (n,)."""
+    """Whether the video holds a picture of each labelled frame, (n,)."""
     index = labels.numbers + sequence.clock.video_index(camera, 0) + sequence.video_frame_shift
     inside: BoolArray = (index >= 0) & ((index < n_frames) | (n_frames == 0))
     return inside
@@ -254,7 +254,7 @@ def _partition_counts(sequence: Trial, scheme: str, labels: Labels, cameras: tup
 
 @dataclass(frozen=True)
 class PartitionTotal:
-    """A partition over all trials: frames with pictures, valid ones, those times cameras; motion capture alone."""
+    """A partition over all trials: filmed instants, valid ones, images by all cameras; valid frames not filmed."""
 
     partition: str
     trials: int
@@ -265,7 +265,7 @@ class PartitionTotal:
 
 
 def totals(counts: list[PartitionCount]) -> list[PartitionTotal]:
-    """Sum the counts of a scheme by partition; a third trial's frames, of another rate, are summed apart."""
+    """Sum the counts of a scheme by partition. Third trials have another frame rate and are summed separately."""
     sums = []
     for partition in dict.fromkeys(row.partition for row in counts):
         rows = [row for row in counts if row.partition == partition]

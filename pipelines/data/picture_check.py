@@ -1,6 +1,6 @@
-"""Whether joints lie on the person in the pictures: one look through a video, a measured shift, and overlays to see.
+"""Whether joints lie on the person in the pictures: one pass through a video, a measured shift, and overlays.
 
-A trial whose clock is wrong by a few frames has right joints, right pictures and wrong pairs of them; no file says so.
+If a trial's clock is wrong by a few frames, joints and pictures are right, but paired wrongly; no file shows it.
 """
 
 from __future__ import annotations
@@ -23,39 +23,38 @@ from pose.silhouette.background_model import BackgroundModel
 from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
 
-IntArray = IntArray
-
 LARGEST_SHIFT = 12
-"""Frames to either side that are tried."""
+"""Largest shift tried, in frames, to either side."""
 _NEAR_DISTANCE = 3.0
-"""Distance of a joint from the silhouette up to which it is on the person, px."""
+"""Distance of a joint from the silhouette, px, up to which the joint counts as on the person."""
 _LARGEST_COUNTED = 30.0
-"""Distance of a joint from the silhouette that larger ones count as, px: the person may be lost there."""
+"""Distance of a joint from the silhouette, px, at which larger ones are clipped: the silhouette may be lost there."""
 _MIN_GAIN = 0.15
-"""Decrease of the mean distance that a shift must bring to be believed, px."""
+"""Least decrease of the mean distance, px, by which a shift is accepted."""
 _MIN_RATIO = 0.9
-"""Share of the mean distance without a shift that it may leave at most."""
+"""Largest mean distance with an accepted shift, as a share of that without it."""
 _MIN_FRAMES = 4
-"""Pictures that a shift must be told by, at least."""
+"""Least number of pictures from which a shift is measured."""
 _CELL = 320
 """Side of one picture of an overlay, px."""
 _MARGIN = 0.15
-"""Room around the person, as a share of the person's size."""
+"""Margin around the person, as a share of the person's size."""
 _TITLE = 22
 """Height of an overlay's title, px."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one pass through a video saw.
+    """The result of one pass through a video.
 
     Parameters
     ----------
     n_frames : int
-        Pictures that could be decoded; of stills, up to the last.
+        Number of pictures decoded; of stills, up to the last.
     width, height : int
+        Pixels.
     images : dict of int to ndarray
-        The chosen pictures by toolkit frame.
+        The chosen pictures, by toolkit frame.
     """
 
     n_frames: int
@@ -70,7 +69,7 @@ def look_through(sequence: Trial, camera: str, numbers: Iterable[int]) -> Look:
     Raises
     ------
     DataError
-        If it cannot be decoded.
+        If the video cannot be decoded.
     """
     wanted, numbers = {}, list(numbers)
     if numbers and camera in sequence.clock.first_video_frame:
@@ -86,9 +85,9 @@ def look_through(sequence: Trial, camera: str, numbers: Iterable[int]) -> Look:
 
 
 def choose_frames(labels: Labels, count: int) -> IntArray:
-    """Toolkit frames, about evenly spaced, at which the joints move fastest: there a shift shows best.
+    """Toolkit frames, about evenly spaced, at which the joints move fast: there a shift shows best.
 
-    Of every `count`-th part of the usable frames the fastest; fewer where there are fewer.
+    The usable frames are split into `count` parts, fewer if there are fewer frames; the fastest of each part is taken.
     """
     rows = np.flatnonzero(labels.usable)
     if len(rows) < 2:
@@ -96,39 +95,35 @@ def choose_frames(labels: Labels, count: int) -> IntArray:
     relative = labels.joints[rows]
     speed = np.linalg.norm(np.gradient(relative, axis=0), axis=2).mean(axis=1)
     step = np.gradient(labels.numbers[rows].astype(float))
-    speed = np.where(step == 1, speed, 0)  # across a gap of the markers it is no speed
+    speed = np.where(step == 1, speed, 0)  # a difference across a gap of the markers is no speed
     parts = np.array_split(np.arange(len(rows)), min(count, len(rows)))
     return labels.numbers[rows[[part[np.argmax(speed[part])] for part in parts]]]
 
 
 @dataclass(frozen=True, eq=False)
 class JointDistances:
-    """How far projected joints lie from silhouettes, for every way to shift the video against the motion capture.
+    """Distances of projected joints from silhouettes, for each shift of the video against the motion capture.
 
     Parameters
     ----------
     scores : ndarray of shape (25,)
-        Mean distance, px, with -12 ... 12 added to `video_frame_shift`; on the silhouette a joint is at 0.
+        Mean distance, px, with -12 ... 12 added to `video_frame_shift`; 0 for a joint on the silhouette.
     share_near : float
-        Share of the joints on the silhouette or within 3 px of it, as the frames are paired now.
+        Share of the joints on the silhouette or within 3 px of it, without a shift.
     """
 
     scores: FloatArray
     share_near: float
 
-    @property
-    def now(self) -> float:
-        """Mean distance as the frames are paired now, px."""
-        return float(self.scores[LARGEST_SHIFT])
-
 
 def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | None:
-    """What to add to `video_frame_shift` so that joints lie best on several videos' silhouettes, all shifted alike.
+    """The addition to `video_frame_shift`, one for all videos given, with which joints lie best on silhouettes.
 
     Returns
     -------
     int or None
-        `believed` unless another is clearly better; None where all are about as good, as of a person who stands still.
+        `believed` unless another shift is clearly better; None if all are about as good, as for a person who stands
+        still.
     """
     scores = np.mean([distance.scores for distance in distances], axis=0)
     now, best = scores[LARGEST_SHIFT + believed], int(np.argmin(scores))
@@ -141,14 +136,14 @@ def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | 
 def joint_distances(
     sequence: Trial, camera: Camera, images: dict[int, Image], background: BackgroundModel
 ) -> JointDistances | None:
-    """Compare the pictures of some toolkit frames F with the joints of F - 12 ... F + 12.
+    """Compare the picture of each chosen toolkit frame F with the joints of F - 12 ... F + 12.
 
-    Where the picture of F shows the joints of F + d, d must be taken off the video's frame numbers.
+    If the picture of F shows the joints of F + d, then d must be subtracted from the video's frame numbers.
 
     Returns
     -------
     JointDistances or None
-        None where too few frames show a person with known joints.
+        None if too few frames show a person with known joints.
 
     Raises
     ------
@@ -163,7 +158,7 @@ def joint_distances(
     numbers = np.array(sorted(people), dtype=np.int64)
     if len(numbers) < _MIN_FRAMES:
         return None
-    # A video that comes later by k frames shows what was k frames earlier.
+    # A video that is late by k frames shows, at frame F, the joints of F - k.
     moved = numbers[:, None] - np.arange(-LARGEST_SHIFT, LARGEST_SHIFT + 1)
     wanted = np.unique(np.clip(moved, 1, sequence.last_mocap_number))
     pixels = dict(zip(wanted.tolist(), camera.project(sequence.labels(wanted).joints), strict=True))
@@ -182,7 +177,7 @@ def joint_distances(
 
 
 def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray | None:
-    """Distance, px, of every pixel from the silhouette; None where nobody is found."""
+    """Distance, px, of every pixel from the silhouette; None if nobody is found."""
     mask = background.silhouette(image)
     if not mask.any():
         return None
@@ -191,7 +186,7 @@ def _distance_to_person(background: BackgroundModel, image: Image) -> FloatArray
 
 
 def _sample(distance: FloatArray, pixels: FloatArray) -> FloatArray:
-    """Distances (J,) at pixels, none above `_LARGEST_COUNTED`; NaN where a pixel is not known."""
+    """Distances (J,) at pixels, clipped at `_LARGEST_COUNTED`; NaN where a pixel is not known."""
     known = np.asarray(np.isfinite(pixels).all(axis=1))
     columns, rows = np.round(np.where(known[:, None], pixels, 0)).astype(int).T
     height, width = distance.shape
@@ -207,14 +202,14 @@ def save_overlay(
     cameras: dict[str, Camera],
     numbers: IntArray,
 ) -> None:
-    """Draw the projected joints onto pictures around the person, a camera a row and a toolkit frame a column, as PNG.
+    """Draw the projected joints onto cut-out pictures, as PNG: one row per camera, one column per toolkit frame.
 
     Parameters
     ----------
     path : Path
     sequence : Trial
     pictures : dict of str to dict of int to ndarray
-        By camera and toolkit frame; one that is missing leaves its place empty.
+        Pictures by camera and toolkit frame; the cell of a missing one stays empty.
     cameras : dict of str to Camera
         A camera without calibration is shown without joints.
     numbers : ndarray of int
@@ -263,7 +258,7 @@ def _cut_out(image: Image, pixels: FloatArray) -> Image:
     """The square of the picture around the joints, enlarged, with the skeleton; the whole picture without joints."""
     height, width = image.shape[:2]
     with np.errstate(invalid="ignore"):
-        inside = np.asarray(((pixels >= 0) & (pixels < (width, height))).all(axis=1))  # NaN is nowhere
+        inside = np.asarray(((pixels >= 0) & (pixels < (width, height))).all(axis=1))  # False for NaN
     if inside.any():
         low, high = pixels[inside].min(axis=0), pixels[inside].max(axis=0)
         side = max((1 + 2 * _MARGIN) * (high - low).max(), 40.0)

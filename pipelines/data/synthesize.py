@@ -1,4 +1,4 @@
-"""Synthetic data sets: the command's request made into `pose.synth.synthesize`'s, with progress."""
+"""Synthetic data sets: calls `pose.synth.synthesize` for a request of the command line, with progress."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ class SynthRequest:
     Parameters
     ----------
     motions : sequence of str
-        Files, ``NAME=FILE``, or folders whose motion files are all taken.
+        Files, ``NAME=FILE``, or folders, of which all motion files are taken.
     motion_unit : str, optional
-        A name of `UNITS`, or a number of mm.
-    jobs, n_frames : int, optional
-        One process a processor, and `DEFAULT_FRAMES`, by default.
+        A name in `UNITS`, or a number of mm.
+    jobs : int, optional
+        Number of processes; by default one per processor.
+    n_frames : int, optional
+        Toolkit frames of a trial; by default `DEFAULT_FRAMES`.
     """
 
     subjects: Sequence[str] | int = ("S1",)
@@ -48,14 +50,14 @@ class SynthRequest:
 
 
 def synthesize_with_progress(out: Path, reporter: Reporter, request: SynthRequest | None = None) -> Path:
-    """Make the data set, one progress bar over all of its frames.
+    """Make the data set, with one progress bar over all its frames.
 
     Raises
     ------
     UsageError
-        If the request is wrong in itself.
+        If an option is out of range, whatever the files hold.
     DataError
-        If a file is, or what is asked for cannot be.
+        If a file cannot be used, or the data set cannot be made.
     """
     request = request or SynthRequest()
     if out.suffix.lower() in SUFFIXES:

@@ -31,7 +31,7 @@ def partitions_table(info: DataInfo) -> Table:
 
 
 def check_tables(check: DataCheck) -> list[Table]:
-    """Calibration, clocks, bone lengths and videos; those that have rows."""
+    """The tables of calibration, clocks, bone lengths and videos, without empty ones."""
     tables = [_calibrations(check), _clocks(check), _bones(check), _videos(check)]
     return [table for table in tables if table.row_count]
 

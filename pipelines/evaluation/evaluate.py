@@ -1,4 +1,4 @@
-"""Evaluation: errors on a partition of the model, of the matching-pursuit process and of the mean pose."""
+"""Evaluation on a partition: the errors of the model, of the matching-pursuit process and of the mean pose."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Evaluation:
         return {name: float(errors.poses(measure).mean()) for name, errors in self.errors.items()}
 
     def by(self, column: str, measure: str = "absolute") -> dict[str, dict[str, float]]:
-        """Mean of a measure within each group of samples, mm, by the group's value and method; column of `GROUPS`."""
+        """Mean of a measure, mm, by value of `column` (one of `GROUPS`) and by method."""
         tables = {name: errors.by(column) for name, errors in self.errors.items()}
         return _turned({name: {key: row[measure] for key, row in table.items()} for name, table in tables.items()})
 
@@ -154,7 +154,7 @@ def _share_within(deviations: Poses, level: float) -> float:
 
 
 def _turned(tables: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Swap the keys of nested tables: from method, then key, to key, then method."""
+    """Swap the two levels of nested tables, from ``[method][key]`` to ``[key][method]``."""
     keys = next(iter(tables.values()))
     return {key: {name: table[key] for name, table in tables.items()} for key in keys}
 
@@ -177,8 +177,8 @@ def evaluate(
     model : PoseModel
     reporter : Reporter
     partition : str, optional
-        Partition of the model's own scheme; that of another may hold training frames. By default Validate of the
-        official scheme, Test of another.
+        Partition of the scheme that the model was trained by; other schemes' partitions may hold training frames. By
+        default Validate for the official scheme, Test for others.
     masks, work : Path, optional
         See `pipelines.features.tree_features.extract`.
 

@@ -102,7 +102,7 @@ def _tell_left_out(samples: Samples, total: int, tree: HumanEva, partition: str,
 
 
 def _counts(recordings: list[Recording], what: str) -> str:
-    """Trials, frames (of all cameras of a trial together) and pictures, in words."""
+    """Numbers of trials, frames (counted once for all cameras) and images, in words."""
     frames = {recording.sequence.name: len(recording.labels.numbers) for recording in recordings}
     cameras = sorted({recording.camera for recording in recordings})
     total = sum(len(recording.labels.numbers) for recording in recordings)

@@ -33,7 +33,7 @@ class Recording:
 
 @dataclass(frozen=True, eq=False)
 class VideoEdges:
-    """Numbers and edge points of a video's labelled frames that show a person; `n_decoded` were looked at."""
+    """Numbers and edge points of the labelled frames with a person; `n_decoded` counts all that the video holds."""
 
     numbers: IntArray
     points: Float32Array

@@ -100,6 +100,6 @@ def _vocabulary(foreground: BoolArray, model: Path | None, n_words: int) -> Hist
     if model is not None:
         return PoseModel.load(model).histosc
     with warnings.catch_warnings():
-        # A shape as simple as a square has fewer distinct points than `n_words`; the command prints how many.
+        # A simple shape may have fewer distinct points than `n_words`; the command prints the number of words learnt.
         warnings.filterwarnings("ignore", message="n_words=", category=UserWarning)
         return HistoSC(n_words=n_words).fit([foreground])

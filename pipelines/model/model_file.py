@@ -194,7 +194,7 @@ def _on_histograms(mpgp: dict[str, Any], gp: GBCDRegressor) -> dict[str, Any]:
 
 
 def _config(content: Any) -> Config:
-    """The settings of a file; where it is older than a setting, the value of `BEFORE_THE_SETTING`."""
+    """The settings of a file, completed by `BEFORE_THE_SETTING` if the file is older than a setting."""
     for section, values in BEFORE_THE_SETTING.items():
         content[section] = values | content[section]
     return Config.model_validate(content)

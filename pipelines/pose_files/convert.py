@@ -143,7 +143,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _foreign(source: Path, allow_pickle: bool) -> dict[str, PoseSeries]:
-    """All sequences in a source of another tool, keyed by the names of their files to be."""
+    """All sequences in a source of another tool, keyed by the names of the files to write."""
     suffix = source.suffix.lower()
     if source.is_dir():
         return dict(map(_of_trial, read_converted_tree(source)))

@@ -71,7 +71,7 @@ def kept_results(outputs: Outputs, run: str, *, csv_may_lack: bool = False) -> P
 
 
 def write_results(outputs: Outputs, series: PoseSeries) -> None:
-    """Write CSV, its metadata and HDF5. The CSV comes last, and the HDF5 holds its digest, so a part shows as such.
+    """Write CSV, its metadata and HDF5. The CSV comes last, and HDF5 holds its digest: incomplete results are noticed.
 
     Raises
     ------

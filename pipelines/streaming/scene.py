@@ -96,7 +96,7 @@ class FirstSeconds:
 
     @property
     def title(self) -> str:
-        """How long the scene is empty."""
+        """The time for which the scene is empty."""
         return f"the first {self.seconds:g} s"
 
     def prepare(self, config: Config) -> None:
@@ -109,7 +109,7 @@ class FirstSeconds:
         return _comparing(background, video)
 
     def settings(self) -> dict[str, Any]:
-        """How many seconds."""
+        """The number of seconds."""
         return {"background_seconds": self.seconds}
 
 

@@ -36,7 +36,7 @@ def ordered_map(pool: ThreadPoolExecutor, function: Callable[[T], R], items: Ite
 
 @contextmanager
 def worker_pool() -> Iterator[ThreadPoolExecutor]:
-    """A thread for each core; meanwhile OpenCV and BLAS use one thread a call, as calls run side by side."""
+    """A pool with one thread per core; inside it, OpenCV and BLAS use one thread per call."""
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:

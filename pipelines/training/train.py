@@ -146,7 +146,7 @@ class _Training:
         return "leave_group_out", blocks
 
     def _blocks(self, samples: Samples, seconds: float, purpose: str) -> IntArray | None:
-        """Labels (n,) of time blocks over all cameras, halved while they are too few; None if single frames are too."""
+        """Labels (n,) of time blocks over all cameras. Blocks are halved until there are enough; None if never."""
         n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
         blocks = samples.time_blocks(n_frames)
         while n_frames > 1 and len(np.unique(blocks)) < _FEWEST_BLOCKS:
@@ -192,9 +192,9 @@ class _Training:
         mpgp = MatchingPursuitGP(
             gp.kernel_,
             noise=gp.noise_,
-            input_scaling="global",  # as for `gp`, whose kernel is used
+            input_scaling="global",  # as for `gp`, since the kernel is the same
             n_regressors=count,
-            criterion="exact",  # the stronger rival
+            criterion="exact",  # slower than the line search, with smaller errors
             random_state=self.config.random_state,
             callback=lambda done, most: self.reporter.progress("mpgp", done, most),
         ).fit(histograms, poses)

@@ -83,8 +83,8 @@ class Camera:
     def undistort(self, pixels: ArrayLike) -> FloatArray:
         """Points (..., 2) where the rays through pixels (..., 2) meet the camera's plane z = 1: inverts `project`.
 
-        The lens model has no closed inverse. Newton's method solves it to 1e-10, which ``cv2.undistortPoints`` with its
-        default criteria does not reach. NaN where the pixel is not finite, or lies beyond the place where the lens
+        The lens model has no closed inverse. Newton's method inverts it to 1e-10, which the default criteria of
+        ``cv2.undistortPoints`` do not reach. NaN where the pixel is not finite, or lies beyond the place where the lens
         model folds back.
         """
         pixels = np.asarray(pixels, dtype=float)

@@ -106,7 +106,7 @@ POINTS_OF_JOINT: tuple[tuple[int, ...], ...] = (
     *((14,), (15, 16), (17,)),
     (19,),  # head
 )
-"""Indices of the points of `HUMANEVA_20` whose mean is each joint of `HUMANEVA_15`."""
+"""For each joint of `HUMANEVA_15`, the indices of the `HUMANEVA_20` points that it is the mean of."""
 
 
 def joints_15_from_20(points: ArrayLike) -> FloatArray:

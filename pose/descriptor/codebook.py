@@ -17,13 +17,13 @@ from pose.descriptor.compiled_words import mean_shares, nearest_words, word_expo
 from pose.types import Float32Array, FloatArray, Int32Array
 
 MINI_BATCH_FROM = 50_000
-"""Descriptors: from so many on, k-means reads mini-batches instead of all of them in each round."""
+"""Least number of descriptors for which k-means reads mini-batches, rather than all descriptors in each round."""
 BATCH_SIZE = 8192
 """Descriptors in a mini-batch."""
 CHUNK = 4096
-"""Descriptors whose distances are computed at a time, so that the differences take a few MB."""
+"""Descriptors whose distances are computed together; their differences take a few MB."""
 RELOCATION_ROUNDS = 10
-"""Rounds, at most, in which words without descriptors are moved."""
+"""Largest number of rounds in which words without descriptors are moved."""
 ASSIGNMENTS = ("hard", "soft")
 
 
@@ -33,30 +33,30 @@ class Codebook(BaseEstimator):
     Parameters
     ----------
     n_words
-        Number of words. When the descriptors hold fewer distinct rows, their number is used instead, with a warning.
+        Number of words. Fewer distinct descriptors give fewer words, one for each, with a warning.
     random_state
         Seed. The same descriptors in the same order give the same words, for any number of threads.
 
     Attributes
     ----------
     centers_
-        (n_words_, d) float32, the whole state but for what :meth:`partial_fit` remembers.
+        (n_words_, d) float32; the whole state, apart from what :meth:`partial_fit` remembers.
     n_words_
         Number of words found.
     bandwidth_
-        Half the median distance of a word to its nearest other word: the width of soft assignment.
+        Width of soft assignment: half the median distance between a word and the word nearest to it.
 
     Notes
     -----
-    Hard assignment gives a descriptor to its nearest word. Soft assignment shares it out by the weights
-    exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
+    Hard assignment gives a descriptor to its nearest word. Soft assignment shares a descriptor among all words by the
+    weights exp(-distance^2 / (2 bandwidth_^2)), scaled to sum to 1: halfway between two words, half to each.
 
     The words are found by Lloyd's k-means, started by k-means++; from 50,000 descriptors on by mini-batch k-means
     (batches of 8,192). A word that no descriptor is nearest to is moved to the descriptor farthest from its own word.
     """
 
     _online: MiniBatchKMeans | None = None  # the running means of partial_fit
-    _seen: Float32Array | None = None  # the distinct descriptors, as long as partial_fit has fewer than words
+    _seen: Float32Array | None = None  # the distinct descriptors, while partial_fit has fewer than n_words
 
     def __init__(self, n_words: int = 300, random_state: int = 0) -> None:
         self.n_words = n_words
@@ -101,7 +101,7 @@ class Codebook(BaseEstimator):
             if by_batches
             else KMeans(self.n_words, n_init=1, random_state=self.random_state)
         )
-        # Threads would add up the centres in another order, and rounding then leads k-means elsewhere.
+        # Several threads would add up in another order, and rounding would lead k-means to other words.
         with threadpool_limits(limits=1):
             kmeans.fit(array)
         self._set_centers(kmeans.cluster_centers_.astype(np.float32))
@@ -110,7 +110,7 @@ class Codebook(BaseEstimator):
         return self
 
     def partial_fit(self, descriptors: npt.ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Move the words by one batch of descriptors, for more of them than memory holds.
+        """Move the words by one batch of descriptors, where memory does not hold all descriptors.
 
         Parameters
         ----------
@@ -124,9 +124,9 @@ class Codebook(BaseEstimator):
 
         Notes
         -----
-        Mini-batch k-means; the words depend on the order of the batches. Until there are `n_words` distinct descriptors
-        they are kept, and are the words; then k-means++ draws the words from them. After :meth:`fit` or
-        :meth:`from_centers` it starts from the words found, which the first batch may move freely.
+        Mini-batch k-means; the words depend on the order of the batches. While there are fewer than `n_words` distinct
+        descriptors, each of them is a word; then k-means++ draws the words from them. After :meth:`fit` or
+        :meth:`from_centers` the words found are the start, and the first batch may move them freely.
         """
         array = self._checked(descriptors)
         if hasattr(self, "centers_"):
@@ -172,9 +172,9 @@ class Codebook(BaseEstimator):
     def _relocate_empty(self, descriptors: Float32Array) -> None:
         """Move words without descriptors to the descriptors farthest from their words.
 
-        `KMeans` does so itself; `MiniBatchKMeans` may leave words empty where descriptors repeat. Of 75 words for 60
-        points repeated 1,000 times and 20 others it leaves 13, and the mean squared distance is 6.7; with them moved it
-        is 0.76.
+        `KMeans` does so itself; `MiniBatchKMeans` may leave words empty where descriptors repeat. An example: 60 points
+        repeated 1,000 times, 20 further points and 75 words. It leaves 13 words empty, at a mean squared distance of
+        6.7; moving those words lowers the distance to 0.76.
         """
         for _ in range(RELOCATION_ROUNDS):
             words = self.predict(descriptors)
@@ -225,7 +225,7 @@ class Codebook(BaseEstimator):
         return shares
 
     def _weights(self, descriptors: npt.ArrayLike) -> Float32Array:
-        """Shares of each descriptor in the words, up to a factor: 1 for its nearest."""
+        """Weights (n, n_words_) of the words for each descriptor, scaled so that the nearest word's is 1."""
         array = self._checked_for_words(descriptors)
         exponents: Float32Array = word_exponents(array, self._transposed, self._half_norms, self.bandwidth_)
         return np.exp(exponents, out=exponents)
@@ -252,7 +252,7 @@ class Codebook(BaseEstimator):
         return np.asarray(np.bincount(words, minlength=self.n_words_) / len(words), dtype=np.float64)
 
     def _checked_for_words(self, descriptors: npt.ArrayLike) -> Float32Array:
-        """Check descriptors that words are asked for."""
+        """Check that the codebook is fitted, and the descriptors that are looked up in it."""
         if not hasattr(self, "centers_"):
             raise ValueError("this codebook is not fitted: call fit(descriptors) or from_centers(centers)")
         array = _as_descriptors(descriptors, "descriptors")
@@ -261,7 +261,7 @@ class Codebook(BaseEstimator):
 
 
 def _half_spacing(centers: Float32Array) -> float:
-    """Half the median distance to the nearest other centre; 1 where that is no width (one centre, equal centres)."""
+    """Half the median distance to the nearest other centre; 1 where there is none (one centre) or it is 0."""
     if len(centers) < 2:
         return 1.0
     distances = cdist(centers, centers)
@@ -281,7 +281,8 @@ def _as_descriptors(values: npt.ArrayLike, name: str) -> Float32Array:
 
 
 def _distinct_rows(array: Float32Array, enough: int) -> Float32Array | None:
-    """Return the distinct rows if there are fewer than `enough`, else None; mostly the first rows tell."""
+    """Return the distinct rows if there are fewer than `enough`, else None."""
+    # The first rows alone mostly hold enough.
     head = np.unique(array[: 4 * enough], axis=0)
     if len(head) >= enough:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from pose.types import FloatArray, Int32Array, IntArray
 
 TANGENT_REACH = 3
-"""Pixels of the contour that a tangent spans before and after its own segment: longer than the pixels' staircase."""
+"""Pixels of contour that a tangent spans on either side of its own segment: more than a step of the pixel staircase."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -26,9 +26,9 @@ def smooth_closed(chain: Int32Array, passes: int) -> FloatArray:
 
 @numba.njit(cache=True, nogil=True)
 def _tangent(contour: FloatArray, k: int, tangent: FloatArray) -> None:
-    """Write the unit direction of a closed polyline (m, 2) around its segment k; (1, 0) where it has none."""
+    """Write the unit tangent of a closed polyline (m, 2) at its segment k into `tangent`; (1, 0) for a single point."""
     m = contour.shape[0]
-    # At most a quarter of a short contour to either side, so that the ends of the chord do not meet.
+    # A short contour is spanned by at most a quarter on either side, so that the ends of the chord do not meet.
     for reach in (min(TANGENT_REACH, (m - 2) // 4), 0):
         before = (k - max(reach, 0)) % m
         after = (k + 1 + max(reach, 0)) % m
@@ -52,9 +52,9 @@ def walk(line: FloatArray, starts: IntArray, weights: FloatArray, n_points: int)
     line
         (m, 2), the polylines one after the other.
     starts
-        (n_contours + 1,) where each begins, and m.
+        (n_contours + 1,) the index at which each polyline begins, then m.
     weights
-        (n_contours,) what the length of each counts.
+        (n_contours,) factor of each polyline's length.
     n_points
         Number of points.
 

@@ -1,4 +1,4 @@
-"""The compiled loop of matching: what it costs to match each shape context with each other."""
+"""The compiled loop of matching: the chi-square costs between shape contexts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pose.types import FloatArray
 def chi_square(first: FloatArray, transposed: FloatArray) -> FloatArray:
     """Costs (n, m) of the rows of `first` (n, d) against the columns of `transposed` (d, m), none negative.
 
-    Half the sum of (a - b)^2 / (a + b) is half the sum of a + b, minus the sum of 2 a b / (a + b), which only the bins
-    that hold something contribute to.
+    A cost, half the sum of (a - b)^2 / (a + b), is half the sum of a + b, minus the sum of 2 a b / (a + b). Empty bins
+    add nothing to the last sum and are skipped.
     """
     n, d = first.shape
     m = transposed.shape[1]

@@ -15,7 +15,7 @@ from pose.types import FloatArray, Int32Array, IntArray
 EDGE_TOLERANCE = 1e-9
 """Distance within which a pair lies on the edge of a bin: radians for angular edges, relative for radial ones."""
 SHARES = 1024
-"""Parts of a pair in either direction that soft binning deals out whole, so that sums are exact."""
+"""Parts into which soft binning divides a pair, by angle and by radius; parts are whole, so that sums are exact."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -40,10 +40,10 @@ def mean_distance(x: FloatArray, y: FloatArray) -> float:
 def _locate(
     dx: FloatArray, dy: FloatArray, squared_radii: FloatArray, cosine: FloatArray, sine: FloatArray, work: FloatArray
 ) -> None:
-    """Fill the columns of `work` (5, m) for the offsets dx, dy (m,).
+    """Locate the offsets dx, dy (m,) among the bins and fill `work` (5, m), a column for each offset.
 
-    Rows of `work`: squared distance (0), ring (1), half sector counted from the vertical within the quadrant, where
-    edges belong to the sector before them (2) and after them (3), distance within which a pair lies on an edge (4).
+    Rows of `work`: squared distance (0); ring (1); half sector, counted from the vertical within the quadrant, if an
+    edge belongs to the sector before it (2) or after it (3); distance within which a pair lies on an edge (4).
     Counters are floats as wide as the distances and the loops have no branches, so that LLVM vectorises them.
     """
     m = dx.shape[0]
@@ -69,20 +69,20 @@ def _locate(
 
 @numba.njit(cache=True, nogil=True)
 def count_pairs(x: FloatArray, y: FloatArray, radii: FloatArray, n_angular: int) -> Int32Array:
-    """Count the pairs of each point by direction and distance, in halves.
+    """Count the pairs of each point by direction and distance, in half pairs.
 
     Parameters
     ----------
     x, y
         (n,) coordinates, y down.
     radii
-        (n_radial,) increasing upper edges in the unit of the coordinates, tolerance already included.
+        (n_radial,) increasing upper edges in the unit of the coordinates, tolerance included.
     n_angular
         Number of sectors of the full turn.
 
     Returns
     -------
-    (n, n_angular * n_radial + 1) int32, twice the counts; the last column collects what is not counted.
+    (n, n_angular * n_radial + 1) int32, twice the counts; the last column collects pairs outside all bins.
 
     Notes
     -----
@@ -99,8 +99,8 @@ def count_pairs(x: FloatArray, y: FloatArray, radii: FloatArray, n_angular: int)
     cosine = np.cos(edges)
     sine = np.sin(edges)
     squared_radii = radii * radii
-    # First column of the sector that holds a half sector; half sectors are numbered -1 (before the upward vertical) to
-    # n_half, and seen from the other end up to n_angular more.
+    # First column of the sector that holds each half sector. Half sectors are numbered from -1 (before the upward
+    # vertical) to n_half; those seen from the other end have n_angular more.
     column = (np.arange(-1, n_half + n_angular + 1) + n_half) % n_half // 2 * n_radial
     work = np.empty((5, n))
     for i in range(n - 1):
@@ -131,7 +131,7 @@ def count_pairs(x: FloatArray, y: FloatArray, radii: FloatArray, n_angular: int)
 def _offsets(x: FloatArray, y: FloatArray, tangents: FloatArray, i: int, dx: FloatArray, dy: FloatArray) -> None:
     """Write the offsets of all points from point i, along its tangent and at right angles to it.
 
-    A mirrored set has its tangents (tx, ty) replaced by (tx, -ty), and then gets -dx and dy to the last bit.
+    A mirrored set has the tangents (tx, -ty) in place of (tx, ty), and gets exactly -dx and dy.
     """
     tx, ty = tangents[i, 0], tangents[i, 1]
     for j in range(x.shape[0]):
@@ -176,7 +176,7 @@ def count_turned_pairs(
                 low, high = n_angular - 1 - high, n_angular - 1 - low
             if dx[j] < 0.0:
                 low, high = n_half - 1 - high, n_half - 1 - low
-            if low == high:  # mostly, and one addition is faster than two to the same place
+            if low == high:  # the usual case: one addition is faster than two
                 counts[i, column[low + 1] + r] += 2
             else:
                 counts[i, column[low + 1] + r] += 1
@@ -186,12 +186,12 @@ def count_turned_pairs(
 
 @numba.njit(cache=True, nogil=True)
 def share_pairs(x: FloatArray, y: FloatArray, tangents: FloatArray, radii: FloatArray, n_angular: int) -> IntArray:
-    """Deal each pair out to the bins whose centres are next to it, in proportion to nearness.
+    """Share each pair among the bins whose centres are next to it, in proportion to nearness.
 
     Parameters
     ----------
     x, y, radii, n_angular
-        As for :func:`count_pairs`; `radii` evenly spaced in their logarithm.
+        As for :func:`count_pairs`; the logarithms of `radii` are evenly spaced.
     tangents
         (n, 2) unit vectors, the x axis of each point; (1, 0) for all where axes are not turned.
 
@@ -205,7 +205,7 @@ def share_pairs(x: FloatArray, y: FloatArray, tangents: FloatArray, radii: Float
     furthest = radii[-1] * radii[-1]
     if radii[0] == 0.0:  # the mean distance is 0: all points coincide
         return counts
-    # Rings for each unit of the logarithm of the squared distance.
+    # Rings per unit of the logarithm of the squared distance.
     rate = 0.5 / np.log(radii[1] / radii[0]) if n_radial > 1 else 0.0
     innermost = np.log(radii[0]) * 2.0
     dx = np.empty(n)
@@ -221,7 +221,8 @@ def share_pairs(x: FloatArray, y: FloatArray, tangents: FloatArray, radii: Float
             place = min(max((np.log(square) - innermost) * rate + 0.5, 0.0), n_radial - 1.0)
             ring = int(place)
             outer = int(np.rint((place - ring) * SHARES))
-            turn = np.arctan2(abs(dx[j]), -dy[j]) * (n_angular / (2.0 * np.pi)) - 0.5  # from -1/2, on the right
+            # Angle in sectors, from the centre of sector 0, of the pair mirrored to the right.
+            turn = np.arctan2(abs(dx[j]), -dy[j]) * (n_angular / (2.0 * np.pi)) - 0.5
             sector = int(np.floor(turn))
             second = int(np.rint((turn - sector) * SHARES))
             following = sector + 1

@@ -47,7 +47,7 @@ def nearest_words(descriptors: Float32Array, transposed: Float32Array, half_norm
 def word_exponents(
     descriptors: Float32Array, transposed: Float32Array, half_norms: Float32Array, bandwidth: float
 ) -> Float32Array:
-    """Logarithms, up to a constant of each row, of Gaussians of the distances to the centres: (n, n_words), 0 at most.
+    """Exponents -distance^2 / (2 bandwidth^2) of soft assignment, (n, n_words), each row shifted to a maximum of 0.
 
     NumPy then takes their exponentials, several at once.
     """

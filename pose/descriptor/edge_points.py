@@ -17,19 +17,19 @@ ComponentChoice = Literal["largest", "all"]
 """Which components of a mask give points."""
 
 MIN_COMPONENT = 0.01
-"""Share of the largest component's enclosed area: with ``components="all"`` a smaller component is a speck."""
+"""Least enclosed area of a component that is no speck, as a share of the largest one's (``components="all"``)."""
 MIN_HOLE = 0.002
-"""Share of the area that a component encloses: a smaller hole in it is a speck."""
+"""Least area of a hole that is no speck, as a share of the area that its component encloses."""
 SMOOTHING_PASSES = 2
 """Passes of the binomial filter (1, 2, 1)/4 along each contour; together they reach two pixels to either side."""
 MIN_SMOOTHED = 8
-"""Pixels: shorter contours are not smoothed, since the filter would shrink them to a dot."""
+"""Least length of a contour that is smoothed, pixels: the filter would shrink a shorter one to a dot."""
 MIN_IMAGE_EDGE = 0.025
-"""Share of the longest contour's length: a shorter image edge is a speck."""
+"""Least length of an image edge that is no speck, as a share of the longest contour's."""
 IMAGE_EDGE_MARGIN = 5
-"""Pixels: an image edge nearer to the contour is taken for the contour itself."""
+"""Least distance of an image edge from the contour, pixels: a nearer one is taken for the contour itself."""
 CANNY_BLUR, CANNY_LOW, CANNY_HIGH = 1.4, 50.0, 150.0
-"""Of Canny's detector: standard deviation of the blur in pixels, thresholds of the gradient of 8-bit grey levels."""
+"""Canny's detector: standard deviation of the blur, pixels; thresholds of the gradient of 8-bit grey levels."""
 
 
 class EmptySilhouetteError(ValueError):
@@ -85,7 +85,7 @@ def sample_edges(
     EmptySilhouetteError
         If the mask has no foreground pixel.
     ValueError
-        If it is no mask, or an argument is out of range or does not fit.
+        If `mask` is no mask, or an argument is out of range or does not fit.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def sample_edges(
     components that enclose less than 1 % of the area of the largest; image edges shorter than 2.5 % of the longest
     contour.
 
-    Image edges are Canny's (blur 1.4 pixels, thresholds 50 and 150), at least 5 pixels inside the contours. A line is
+    Image edges are Canny's (blur 1.4 pixels, thresholds 50 and 150), at least 5 pixels inside the contours. Each is
     walked there and back at twice the step, so that it too gets points by its length.
 
     What each kind of mask gives; the result depends on the values only:
@@ -113,7 +113,7 @@ def sample_edges(
     cut by the border of the image    closed along the border
     one pixel                         that pixel, `n_points` times
     line one pixel wide               walked there and back, its ends drawn in by a pixel at most
-    fewer edge pixels than points     points between the pixels, evenly spaced as ever
+    fewer edge pixels than points     points between the pixels, evenly spaced
     many holes                        those that are no specks, each with its share of the points
     several components                the largest, or all
     boolean                           foreground where True
@@ -143,7 +143,7 @@ def trace_edges(
     Returns
     -------
     EdgePoints
-        ``(points, tangents)``, an input of :class:`pose.HistoSC` as it is. A tangent is the chord of the smoothed
+        ``(points, tangents)``, which :class:`pose.HistoSC` takes as it is. A tangent is the chord of the smoothed
         contour over about seven pixels; a single pixel has (1, 0). Image edges, which have no inside, are walked both
         ways, so the tangents of their points point in either direction.
     """
@@ -175,7 +175,7 @@ def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
 
     Returns
     -------
-    list of (h, w) bool, by the area that the outer contour encloses. Parts of a person who is cut in two come apart.
+    list of (h, w) bool, in order of the area that the outer contour encloses. A person cut in two gives two masks.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def split_components(mask: npt.ArrayLike) -> list[BoolArray]:
 def points_of_shape(
     shape: object, n_points: int = 400, components: ComponentChoice = "largest"
 ) -> tuple[npt.ArrayLike, FloatArray | None]:
-    """Points of a shape, sampled if it is a mask, and their tangents where there are any.
+    """Points of a shape, sampled if the shape is a mask, and their tangents, if any.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def points_of_shape(
 
     Returns
     -------
-    The points, not yet checked if they were given, and their tangents or None.
+    The points, and their tangents or None. Points that were given are not checked here.
     """
     if isinstance(shape, tuple) and len(shape) == 2:
         return shape
@@ -216,7 +216,7 @@ def points_of_shape(
 
 
 def _figures(foreground: Mask, components: str) -> tuple[list[Int32Array], dict[int, list[int]]]:
-    """All contours, and which of them are the outer ones asked for: outer -> its holes without specks."""
+    """All contours, and the indices of the chosen ones: each outer contour with its holes, without specks."""
     if components not in ("largest", "all"):
         raise ValueError(f'components must be "largest" or "all", got {components!r}')
     found, hierarchy = cv2.findContours(foreground, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)

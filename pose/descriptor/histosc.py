@@ -19,7 +19,7 @@ from pose.descriptor.shape_context import shape_context
 from pose.types import Float32Array, FloatArray, ShapeLike
 
 Rows = Float32Array | FloatArray
-"""What is made of one image: its shape contexts, or its histogram."""
+"""Result for one image: its shape contexts, or its histogram."""
 
 
 class HistoSC(TransformerMixin, BaseEstimator):
@@ -57,16 +57,16 @@ class HistoSC(TransformerMixin, BaseEstimator):
     Notes
     -----
     An image is a mask, as :func:`pose.sample_edges` takes it; a point set (k, 2), x to the right and y down, used as it
-    is; or a tuple (points, tangents) such as :func:`pose.trace_edges` returns, which ``rotation="tangent"`` needs where
-    it is given no masks. A two-dimensional array with two columns is a point set, unless it is bool or uint8.
+    is; or a tuple (points, tangents) such as :func:`pose.trace_edges` returns. With ``rotation="tangent"`` a point set
+    needs its tangents. A two-dimensional array with two columns is a point set, unless it is bool or uint8.
 
     The shape contexts are divided by the number of other points (n_points - 1) before clustering and look-up, so a row
-    is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between them
-    are Euclidean. `fit` uses every point of every image it is given.
+    is the *fraction* of the other points in each bin and sets of different size are comparable. Distances between rows
+    are Euclidean. `fit` uses every point of every image.
 
     Moving or scaling a silhouette of 180 pixels and more changes less than 0.2 of its histogram (400 points, 100 words;
-    0.05 typically), since its pixels then fall differently on its edge. Rotation matters unless
-    ``rotation="tangent"``, a mirror always.
+    0.05 typically), since its pixels then fall differently on its edge. Rotating it changes the histogram unless
+    ``rotation="tangent"``; mirroring it always does.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         codebook
             Sets `n_words` and `random_state`.
         **parameters
-            The others that are not the default.
+            The other parameters that differ from their defaults.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         EmptySilhouetteError
             If the mask has no foreground.
         ValueError
-            If it is neither a mask nor a point set.
+            If the image is neither a mask nor a point set.
         """
         points, tangents = points_of_shape(image, self.n_points, self.components)
         counts = shape_context(
@@ -158,7 +158,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return counts
 
     def histogram(self, image: ShapeLike) -> FloatArray:
-        """Histogram of one image: (n_words_,) float64, sums to 1 (its squares, with `hellinger`).
+        """Histogram of one image: (n_words_,) float64 that sums to 1; with `hellinger` its squares do.
 
         Raises as :meth:`describe` does.
         """
@@ -222,17 +222,17 @@ class HistoSC(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         images
-            As for :meth:`fit`; of an iterator some twenty images are in memory at a time.
+            As for :meth:`fit`; about twenty images of an iterator are in memory at a time.
 
         Raises
         ------
         EmptySilhouetteError, ValueError
-            As :meth:`fit`; the images some twenty or more before the one at fault have been learnt from.
+            As :meth:`fit`. The images that come about twenty or more before the faulty one have been learnt.
 
         Notes
         -----
-        See :meth:`pose.Codebook.partial_fit`. The words move with every call, so histograms made before and after it
-        cannot be compared: transform when the vocabulary is done.
+        See :meth:`pose.Codebook.partial_fit`. The words move with every call, so histograms made before and after a
+        call cannot be compared: transform when the vocabulary is done.
         """
         self._check_assignment()
         codebook = self.codebook_ if hasattr(self, "codebook_") else Codebook(self.n_words, self.random_state)
@@ -252,7 +252,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
         return self
 
     def _check_assignment(self) -> None:
-        if self.assignment not in ASSIGNMENTS:  # told before the words are learnt, not after
+        if self.assignment not in ASSIGNMENTS:  # checked before the words are learnt
             raise ValueError(f"assignment must be one of {', '.join(ASSIGNMENTS)}, got {self.assignment!r}")
 
     def fit_transform(self, images: Iterable[ShapeLike], y: object = None) -> FloatArray:
@@ -270,7 +270,7 @@ class HistoSC(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        (n, n_words) float64; each row sums to 1, its squares do with `hellinger`.
+        (n, n_words) float64; each row sums to 1; with `hellinger` its squares do.
 
         Raises
         ------

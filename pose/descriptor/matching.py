@@ -38,7 +38,7 @@ class Match(NamedTuple):
 
 
 def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """Cost of matching each shape context of one set with each of another.
+    """Cost of matching each shape context of one set with each of another set.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def chi_square_costs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
 
     Returns
     -------
-    (n, m) float64: half the sum over bins of (a - b)^2 / (a + b), empty bins of both left out; 0 for equal histograms,
-    1 for those without a common bin. A histogram without any count costs 1/2 against any that has some.
+    (n, m) float64: half the sum over bins of (a - b)^2 / (a + b), without bins that are empty in both; 0 for equal
+    histograms, 1 for those without a common bin. An empty histogram costs 1/2 against any other.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def match_shape_contexts(first: npt.ArrayLike, second: npt.ArrayLike) -> Match:
     Parameters
     ----------
     first, second
-        (n, d) and (m, d), as for :func:`chi_square_costs`. Of unequal sets the larger keeps |n - m| points unmatched,
-        at no cost: sample both with the same number of points.
+        (n, d) and (m, d), as for :func:`chi_square_costs`. If n and m differ, |n - m| points of the larger set stay
+        unmatched at no cost: sample both shapes with the same number of points.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def shape_context_distance(
 
     Returns
     -------
-    float, 0 to 1; symmetric; 0 for the same shape. It is no metric: the triangle inequality may fail. Moving or scaling
-    silhouettes of 180 pixels and more changes it by less than 0.1, with ``binning="soft"`` by less than 0.05, since
-    their pixels then fall differently on their edges.
+    float, 0 to 1; symmetric; 0 for equal shapes. It is no metric: the triangle inequality may fail. Moving or scaling
+    silhouettes of 180 pixels and more changes the distance by less than 0.1, with ``binning="soft"`` by less than 0.05,
+    since their pixels then fall differently on their edges.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def shape_context_distances(
     distances = np.zeros((len(described), len(others)))
 
     def fill(row: int) -> None:
-        # Half of the table is enough: a mirrored pair of shapes has the same distance.
+        # Half of the table is enough: mirroring both shapes leaves their distance unchanged.
         for column in range(row + 1 if among else 0, len(others)):
             distances[row, column] = min(
                 _assign(_costs(version, others[column])).distance for version in described[row]

@@ -27,12 +27,15 @@ INK = "#303030"
 ACCENT = "#C8340C"
 """Colour of the point whose shape context is shown."""
 _BODY = ListedColormap(["#FFFFFF00", "#DCDCDC"])
+"""Colours of a mask's background (transparent) and foreground."""
 _HEAT = ListedColormap(colormaps["YlOrRd"](np.linspace(0.15, 1.0, 256)))
+"""Colours of the counts in the wheel's bins."""
 _EMPTY_BIN = (0.95, 0.95, 0.95, 1.0)
+"""Colour of a bin without points, red, green, blue, opacity, 0 to 1 each."""
 _MARGIN = 0.10
-"""Share of the silhouette's height that is left free around it."""
+"""Margin around the silhouette, as a share of the larger of its width and height."""
 _RIM = 0.35
-"""Width, in rings, of the rim outside the outermost ring, where the wheel's labels stand."""
+"""Width of the rim outside the outermost ring, in rings; the wheel's labels stand there."""
 
 
 def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, float] | None = None) -> Figure:
@@ -43,11 +46,11 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
     mask
         As for :func:`pose.sample_edges`.
     histosc
-        Fitted. With ``rotation="tangent"`` the wheel is turned as the edge is, so that what it counts lies where the
-        picture has it; 0 degrees then are to the left of the edge's direction, into the silhouette.
+        A fitted transformer. With ``rotation="tangent"`` the wheel is turned with the edge, so that its bins lie as in
+        the picture; 0 degrees are then to the left of the edge's direction, into the silhouette.
     at
-        x and y, pixels: the shape context of the edge point nearest to it is shown. Default: of the point with most
-        bins in use.
+        x and y of a place, pixels. The shape context of the nearest edge point is shown; by default, that of the point
+        with most bins in use.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def draw_descriptor(mask: npt.ArrayLike, histosc: HistoSC, at: tuple[float, floa
 
 
 def _turn(tangent: FloatArray) -> float:
-    """Where the shape context's 0 degrees point, radians clockwise from upwards: to the left of a tangent (2,)."""
+    """Direction of 0 degrees, which is to the left of a tangent (2,): radians clockwise from upwards."""
     return float(np.arctan2(tangent[1], tangent[0]))
 
 
@@ -92,7 +95,7 @@ def _choose(points: FloatArray, contexts: Float32Array, at: tuple[float, float] 
 
 
 def _word_colours(centers: Float32Array, words: Int32Array) -> dict[int, tuple[float, ...]]:
-    """A colour for each word that occurs: neighbours on the colour circle see similar surroundings."""
+    """A colour for each word that occurs: similar words have neighbouring hues."""
     used = np.unique(words)
     spread = centers[used] - centers[used].mean(axis=0, dtype=np.float64)
     _, _, axes = np.linalg.svd(spread, full_matrices=False)
@@ -105,7 +108,7 @@ def _word_colours(centers: Float32Array, words: Int32Array) -> dict[int, tuple[f
 
 
 def _silhouette(axes: Axes, foreground: BoolArray, points: FloatArray, title: str) -> None:
-    """Set up a panel: the mask in grey, around the figure that the points are on."""
+    """Set up a panel: the mask in grey, cropped to the points and a margin."""
     axes.imshow(foreground, cmap=_BODY, vmin=0, vmax=1, interpolation="nearest")
     low, high = points.min(axis=0), points.max(axis=0)
     margin = max(_MARGIN * float((high - low).max()), 2.0)
@@ -136,7 +139,7 @@ def _draw_points(
 
 
 def _draw_wheel(figure: Figure, axes: PolarAxes, counts: Float32Array, histosc: HistoSC, turned: float) -> None:
-    """Draw one shape context: upward is up, clockwise as in the image, rings equally wide as their logarithms are."""
+    """Draw one shape context, oriented as in the image; rings are equally wide, as they are in log radius."""
     axes.set_theta_zero_location("N", offset=-np.degrees(turned))
     axes.set_theta_direction(-1)
     shades = ScalarMappable(Normalize(0, max(float(counts.max()), 1.0)), _HEAT)
@@ -181,7 +184,7 @@ def _draw_words(
 
 
 def _draw_histogram(axes: Axes, histogram: FloatArray, colours: dict[int, tuple[float, ...]]) -> None:
-    """Draw the share of each word; one that no point has nearest stays grey."""
+    """Draw the share of each word; a word that is nearest to no point is grey."""
     bars = [colours.get(word, (0.7, 0.7, 0.7)) for word in range(len(histogram))]
     axes.bar(np.arange(len(histogram)), histogram, width=0.9, color=bars)
     axes.set_title(f"the histogram of the {len(histogram)} words describes the silhouette", fontsize=11, color=INK)

@@ -114,7 +114,7 @@ def shape_context(
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     radii = radial_edges(n_radial, r_inner, r_outer)
     if normalize == "mean_distance":
-        # Scaled to about 1, so that squared distances neither overflow nor vanish; a power of two rounds nothing.
+        # Scaled to about 1, so that squared distances neither overflow nor vanish; a power of two causes no rounding.
         array = np.ldexp(array, -np.frexp(np.abs(array).max())[1])
     x = np.ascontiguousarray(array[:, 0])
     y = np.ascontiguousarray(array[:, 1])
@@ -179,14 +179,15 @@ class ShapeContext(TransformerMixin, BaseEstimator):
       left-right mirror therefore exchanges sector k and n_angular-1-k exactly.
     * Radius: n_radial upper edges evenly spaced in log radius from r_inner to r_outer. The innermost ring is open to 0.
       A pair on an upper edge, within a relative 1e-9, belongs to the ring inside. Pairs beyond r_outer are not counted.
-    * The point itself is not counted, nor is a point at the same place: it has no direction.
+    * The point itself is not counted, nor is a coincident point, which has no direction.
     * With ``rotation="tangent"`` the x axis of each point runs along its tangent, and y is turned with it. So 0 degrees
       is to the left of the tangent, which is into the silhouette for the tangents of :func:`pose.trace_edges`. A
-      mirrored silhouette exchanges the same sectors as above, at each mirrored point.
+      left-right mirror exchanges sector k and n_angular-1-k here too, at each mirrored point.
     * Soft binning shares a pair between the two sectors and the two rings whose centres are next to it, in proportion
       to nearness in angle and in log radius (bilinear), in steps of 1/1024. The centre of a ring lies in the middle of
-      its edges in log radius, that of the innermost ring half a ring inside r_inner. Inside the innermost centre and
-      outside the outermost the pair belongs to that ring alone. A row sums to the same as with hard binning.
+      its edges in log radius, that of the innermost ring half a ring inside r_inner. A pair inside the innermost
+      centre belongs to the innermost ring alone, a pair outside the outermost centre to the outermost ring. A row has
+      the same sum as with hard binning.
     * Columns are angular-major: column = sector * n_radial + ring, so ``h.reshape(n, n_angular, n_radial)``.
     * Values are counts (float32; multiples of one half with hard binning), as in Belongie et al.; a row sums to the
       number of other points that are within r_outer and not coincident. A single point has a row of zeros.
@@ -219,7 +220,7 @@ class ShapeContext(TransformerMixin, BaseEstimator):
         self.binning = binning
 
     def __sklearn_is_fitted__(self) -> bool:
-        """True always: there is nothing to learn."""
+        """Always True: there is nothing to learn."""
         return True
 
     def fit(self, point_sets: object = None, y: object = None) -> Self:  # noqa: ARG002

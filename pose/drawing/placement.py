@@ -10,7 +10,7 @@ from pose.types import FloatArray, Mask
 _SOLE = 80.0
 """Millimetres from the ankle to the floor."""
 _FIT_STEPS = 6
-"""Number of corrections of a pose's place. A few body lengths from the camera, each leaves a tenth of the error."""
+"""Number of corrections of a pose's place. A few body lengths away, each leaves about a tenth of the error."""
 _NEAREST = 500.0
 """Least depth of a fitted pose, millimetres in front of the camera."""
 

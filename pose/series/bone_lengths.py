@@ -17,7 +17,7 @@ from pose.types import FloatArray
 
 
 def bone_lengths(joints: ArrayLike, skeleton: Skeleton = HUMANEVA_15) -> FloatArray:
-    """Lengths (..., b) of the bones of poses (..., J, 3), in the order of `skeleton.bones`."""
+    """Bone lengths (..., b) of poses (..., J, 3), in the order of `skeleton.bones`."""
     joints = np.asarray(joints, dtype=float)
     parents, children = np.array(skeleton.bones).T
     return np.asarray(np.linalg.norm(joints[..., children, :] - joints[..., parents, :], axis=-1))
@@ -36,13 +36,13 @@ def set_bone_lengths(
         mm, in the order of `skeleton.bones`: measured on the person, or the mean of `bone_lengths` over a training set.
     skeleton : Skeleton
     strength : float
-        1 sets the lengths, 0 leaves them; in between each bone goes that part of the way. Lengths that are not the
-        person's own do best with one half.
+        Weight of the given lengths against the predicted ones: 1 sets the given, 0 keeps the predicted. One half is
+        best for lengths that are not the person's own.
 
     Returns
     -------
     ndarray of shape (..., J, 3)
-        A bone of no length has no direction and keeps none.
+        A bone of length 0 has no direction and keeps its length.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def with_bone_lengths(series: PoseSeries, lengths: ArrayLike, strength: float = 
 
 
 def _outwards(skeleton: Skeleton) -> list[int]:
-    """The bones' indices, each after that of its parent."""
+    """Indices of the bones, from the root outwards."""
     placed = {skeleton.root}
     order: list[int] = []
     while len(order) < len(skeleton.bones):

@@ -15,7 +15,7 @@ from pose.types import FloatArray
 
 _COLUMNS = ["bone", "length_mm"]
 _LEAST, _MOST = 1000.0, 10000.0
-"""Millimetres of all bones together: of any person in mm, and of nobody in cm or inches."""
+"""Least and largest sum of a person's bone lengths, mm. Lengths in cm or inches have a smaller sum."""
 
 
 def bone_names(skeleton: Skeleton = HUMANEVA_15) -> tuple[str, ...]:
@@ -36,10 +36,11 @@ def read_bone_lengths(path: str | Path, skeleton: Skeleton = HUMANEVA_15) -> Flo
     Raises
     ------
     DataError
-        If the file is missing or is none, a bone is missing, twice or unknown, or the lengths are no person's in mm.
+        If the file is missing or no CSV file; if a bone is missing, repeated or unknown; if no person's lengths in mm
+        have this sum.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets put a mark in front
+        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a byte order mark
         rows = [row for row in csv.reader(text.splitlines(), strict=True) if any(cell.strip() for cell in row)]
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error

@@ -1,6 +1,6 @@
 """The compiled loops of the smoother: a Kalman filter forward, the fixed-interval smoother backward, column by column.
 
-The state of a column is its position and derivatives, then the error that lasts from frame to frame, in units of that
+The state of a column is its position and derivatives, then the error that lasts from frame to frame, in units of the
 frame's standard deviation. Each observation is one number, so that no matrix is ever inverted.
 """
 
@@ -15,12 +15,12 @@ from pose.types import FloatArray
 
 
 class StateModel(NamedTuple):
-    """How the state of a column moves and is observed at n times; d numbers a state."""
+    """Motion and observation of a column's state, d numbers, at n times."""
 
     F: FloatArray
-    """(n, d, d) transition from the time before; that of time 0 is not read."""
+    """(n, d, d) transition to each time from the time before; the first is not read."""
     noise: FloatArray
-    """(n, d, d) covariance that a step adds, for a process noise of 1; that of time 0 is not read."""
+    """(n, d, d) covariance that the step to each time adds, for a process noise of 1; the first is not read."""
     prior: FloatArray
     """(d,) variances of the state at time 0."""
     share: float
@@ -29,7 +29,7 @@ class StateModel(NamedTuple):
 
 @numba.njit(cache=True, nogil=True)
 def _predict(F: FloatArray, noise: FloatArray, size: float, x: FloatArray, P: FloatArray, half: FloatArray) -> None:
-    """One step, in place: x (d,) to F x, P (d, d) to F P F' + Q. `size` scales Q except that of the last state."""
+    """Predict one step, in place: x (d,) to F x, P (d, d) to F P F' + Q. `size` scales Q, except for the last state."""
     d = x.shape[0]
     for i in range(d):
         half[i, 0] = 0.0
@@ -53,7 +53,7 @@ def _predict(F: FloatArray, noise: FloatArray, size: float, x: FloatArray, P: Fl
 
 @numba.njit(cache=True, nogil=True)
 def _gain(P: FloatArray, lasting: float, white: float, G: FloatArray) -> float:
-    """G = P h (d,) with h = (1, 0, ..., lasting), and the variance of the observation, returned."""
+    """Write G = P h (d,), with h = (1, 0, ..., lasting), and return the variance of the observation."""
     d = P.shape[0]
     for i in range(d):
         G[i] = P[i, 0] + P[i, d - 1] * lasting
@@ -63,7 +63,7 @@ def _gain(P: FloatArray, lasting: float, white: float, G: FloatArray) -> float:
 
 @numba.njit(cache=True, nogil=True)
 def _shrink(K: FloatArray, lasting: float, white: float, P: FloatArray, half: FloatArray) -> None:
-    """P after an observation of gain K (d,), in place, in Joseph's form: P - G G' / variance would lose its digits."""
+    """Update P in place for an observation of gain K (d,), in Joseph's form: P - G G' / variance would lose digits."""
     d = P.shape[0]
     for j in range(d):
         seen = P[0, j] + lasting * P[d - 1, j]
@@ -79,17 +79,17 @@ def _shrink(K: FloatArray, lasting: float, white: float, P: FloatArray, half: Fl
 def filter_column(
     model: StateModel, size: float, values: FloatArray, std: FloatArray, means: FloatArray, covariances: FloatArray
 ) -> float:
-    """Log-likelihood of one column of observations; fills in the state as it is predicted before each of them.
+    """Filter one column of observations: write the predicted states, return the log-likelihood.
 
     Parameters
     ----------
     model : StateModel
     size : float
-        The process noise.
+        Process noise.
     values, std : arrays (n,)
         Observations and their standard deviations; NaN where nothing was observed.
     means, covariances : arrays (n, d) and (n, d, d)
-        Written. Arrays of no frames are left alone: only the likelihood is computed.
+        Written: the state as predicted before each observation. Arrays of length 0 are left alone.
     """
     F, noise, share = model.F, model.noise, model.share
     n, d = F.shape[0], F.shape[1]
@@ -127,10 +127,11 @@ def smooth_column(
     covariances: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Mean and variance of the position given all observations, to `out` (n, 2), after `filter_column`.
+    """Write mean and variance of the position, given all observations, to `out` (n, 2), after `filter_column`.
 
     The recursion of Bierman (1973) for the fixed-interval smoother of Rauch, Tung and Striebel. It carries the first
-    and second derivatives of what comes later, `late` (d,) and `late_curvature` (d, d), and inverts nothing.
+    and second derivatives of the later observations' negative log-likelihood, `late` (d,) and `late_curvature` (d, d),
+    and inverts no matrix.
     """
     F, share = model.F, model.share
     n, d = F.shape[0], F.shape[1]
@@ -162,7 +163,7 @@ def smooth_column(
             carried_curvature[0, d - 1] += lasting / variance
             carried_curvature[d - 1, 0] += lasting / variance
             carried_curvature[d - 1, d - 1] += lasting * lasting / variance
-        # From the covariance after this observation, which is small; the one before it may be vast.
+        # The covariance after this observation is used, since the predicted one may be vast.
         out[k, 0], out[k, 1] = x[0], P[0, 0]
         for i in range(d):
             out[k, 0] -= P[0, i] * late[i]
@@ -182,7 +183,7 @@ def _through(
     to_matrix: FloatArray,
     half: FloatArray,
 ) -> None:
-    """A' v and A' M A, written to `to_vector` and `to_matrix`."""
+    """Write A' v and A' M A to `to_vector` and `to_matrix`."""
     d = A.shape[0]
     for i in range(d):
         to_vector[i] = 0.0

@@ -1,8 +1,8 @@
-"""One series of poses from those of several synchronised cameras, weighted by their variances.
+"""One series of poses from those of several synchronised cameras, weighted by their inverse variances.
 
 The cameras see one person at one instant, so their errors have causes in common: an arm that one silhouette hides is
-often hidden in the others, and all models learnt from the same people. `VIEW_CORRELATION` says how much. Without it the
-fused standard deviations would be far too small.
+often hidden in the others, and all models learnt from the same people. `VIEW_CORRELATION` is the resulting correlation.
+Without it the fused standard deviations would be far too small.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ VIEW_CORRELATION = 0.4
 
 
 def turn_to_world(series: PoseSeries, camera: Camera) -> PoseSeries:
-    """A series in camera axes turned into the world's; one in the world's axes stays as it is.
+    """A series in camera axes turned into the world's; a series in the world's axes stays as it is.
 
-    Standard deviations are those along the new axes, of errors that are independent along the old ones.
+    Errors are taken as independent along the old axes; the standard deviations are those along the new axes.
     """
     if series.axes == "world":
         return series
@@ -46,8 +46,8 @@ def inverse_variance_mean(
     values, std : array-like of shape (v, ...)
         v measurements; NaN where there is none. A standard deviation of 0 makes a measurement exact.
     correlation : float
-        Of the errors of any two measurements of a number, 0 to 1: the mean of v equal ones has the variance
-        (1 + (v - 1) correlation) / v of each.
+        Correlation of the errors of any two measurements of a number, 0 to 1. The mean of v measurements, of variance
+        s^2 each, has the variance s^2 (1 + (v - 1) correlation) / v.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def inverse_variance_mean(
     Raises
     ------
     ValueError
-        If the shapes differ, or a standard deviation is missing or negative where there is a value.
+        If the shapes differ, the correlation is out of range, or a value has no standard deviation of 0 or more.
 
     Notes
     -----
@@ -73,12 +73,12 @@ def inverse_variance_mean(
     if not (np.isfinite(std[seen]).all() and (std[seen] >= 0).all()):
         raise ValueError("every value needs a finite standard deviation that is not negative")
     exact = seen & (std == 0)
-    use = np.where(exact.any(axis=0), exact, seen)  # where one is exact, the others do not count
+    use = np.where(exact.any(axis=0), exact, seen)  # exact measurements leave the others no weight
     spread = np.where(use & ~exact, std, 1.0)
     weights = np.where(use, 1 / spread**2, 0.0)
     total = weights.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        weights = weights / total  # 0 / 0 is NaN, as the result is where nothing was measured
+        weights = weights / total  # 0 / 0 gives NaN where nothing was measured
     mean = (weights * np.where(use, values, 0.0)).sum(axis=0)
     parts = weights * np.where(use, std, 0.0)
     # sum_ij p_i p_j c_ij with c = 1 on the diagonal and the correlation elsewhere
@@ -93,7 +93,7 @@ class View:
     Parameters
     ----------
     series : PoseSeries
-        With standard deviations; in the camera's axes or the world's.
+        Poses with standard deviations, in the camera's axes or the world's.
     camera : Camera
         The calibrated camera; not read where the series is in the world's axes.
     delay : float
@@ -121,13 +121,13 @@ def fuse(views: Sequence[View], *, correlation: float = VIEW_CORRELATION, tolera
     -------
     PoseSeries
         With the frames of the first camera and its times on the common clock. A frame where no camera found a person
-        is NaN. Elsewhere a frame has the flags that all cameras share that did find one.
+        is NaN. Any other frame has the flags that are set by all cameras that found the person.
 
     Raises
     ------
     ValueError
-        If there are fewer than two views, one has no standard deviations, skeletons differ, or no frame of a camera
-        belongs to one of the first.
+        If there are fewer than two views, a view has no standard deviations or no frames, skeletons differ, or no
+        frame of a camera belongs to an instant of the first.
     """
     if len(views) < 2:
         raise ValueError(f"fusing needs the series of at least two cameras, found {len(views)}")
@@ -171,18 +171,18 @@ def fuse(views: Sequence[View], *, correlation: float = VIEW_CORRELATION, tolera
 
 
 def _nearest(times: FloatArray, instants: FloatArray, reach: float) -> tuple[IntArray, BoolArray]:
-    """The row of the time nearest to each instant, and whether it is within reach."""
+    """The row of the time nearest to each instant, and whether the two are within `reach` seconds."""
     order = np.argsort(times, kind="stable")
     after = np.clip(np.searchsorted(times[order], instants), 1, max(len(times) - 1, 1))
     pair = np.stack([after - 1, np.minimum(after, len(times) - 1)])
     best = np.abs(times[order][pair] - instants).argmin(axis=0)
     rows = order[np.take_along_axis(pair, best[None], axis=0)[0]]
-    # A little more than reach, since instants half a step apart are rounded.
+    # A little more than the reach, since instants half a step apart are rounded.
     return rows, np.abs(times[rows] - instants) <= reach * (1 + 1e-6) + 1e-9
 
 
 def _flags(joints: FloatArray, flags: IntArray) -> IntArray:
-    """The flags that all cameras that found a person set in a frame; if none did, those that any sets."""
+    """Flags of each frame, (n,): those set by all cameras that found a person; if none did, those set by any."""
     found = np.isfinite(joints[:, :, 0, 0])
     common = np.bitwise_and.reduce(np.where(found, flags, -1), axis=0)
     any_says = np.bitwise_or.reduce(flags, axis=0)
@@ -190,7 +190,7 @@ def _flags(joints: FloatArray, flags: IntArray) -> IntArray:
 
 
 def _provenance(views: Sequence[View]) -> dict[str, str]:
-    """The provenance of all views: values that they share once, others one after the other."""
+    """The provenance of all views: a value that all share stands once, differing ones are listed."""
     merged: dict[str, str] = {}
     for key in dict.fromkeys(key for view in views for key in view.series.provenance):
         values = [view.series.provenance.get(key, "") for view in views]

@@ -1,19 +1,20 @@
 """Errors of predicted poses, in the units of the poses (mm).
 
-Five measures, each of them the mean over poses of a mean over joints of Euclidean distances:
+Five measures. Each averages Euclidean distances over the joints of a pose, then over poses:
 
 =======================  =======  ==========================================  =======================================
 name                     joints   of poses                                    as reported by
 =======================  =======  ==========================================  =======================================
 ``absolute``             all      in the world or camera                      HumanEva (Sigal et al. 2010), section 5
-``absolute_no_root``     but one  the same, root left out                     --
+``absolute_no_root``     but one  as above, root left out                     --
 ``relative``             all      minus their root, which counts with its 0   Bo & Sminchisescu 2008 and 2010 (TGP)
-``relative_no_root``     but one  the same, root left out                     --
+``relative_no_root``     but one  as above, root left out                     --
 ``aligned``              all      moved, turned and scaled onto the true one  Martinez et al. 2017: "P-MPJPE"
 =======================  =======  ==========================================  =======================================
 
-``relative`` is (J - 1) / J of ``relative_no_root``: 14/15 for the 15 joints of HumanEva. Papers rarely say which of the
-two they report (that the paper of 2008 means the first follows from its 45 outputs alone); compare like with like.
+``relative`` is (J - 1) / J times ``relative_no_root``: 14/15 for the 15 joints of HumanEva. Papers rarely say which of
+the two they report: compare like with like. That the paper of 2008 reports ``relative`` follows only from its 45
+outputs.
 
 References
 ----------
@@ -42,7 +43,7 @@ MEASURES = ("absolute", "absolute_no_root", "relative", "relative_no_root", "ali
 
 
 def joint_errors(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
-    """Euclidean distance of every joint, (..., J), of poses (..., J, 3); NaN where a coordinate is."""
+    """Euclidean distance of every joint, (..., J), of poses (..., J, 3); NaN where a coordinate is NaN."""
     predicted, true = np.asarray(predicted, dtype=float), np.asarray(true, dtype=float)
     if predicted.shape != true.shape or predicted.ndim < 2 or predicted.shape[-1] != 3:
         raise ValueError(f"poses must have one shape (..., joints, 3), found {predicted.shape} and {true.shape}")
@@ -50,22 +51,22 @@ def joint_errors(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
 
 
 def mean_joint_error(predicted: ArrayLike, true: ArrayLike, *, relative: bool = False, root: int = 0) -> float:
-    """Mean over poses and all joints of the distance: the HumanEva measure.
+    """Mean distance over poses and all joints: the HumanEva measure.
 
     Parameters
     ----------
     predicted, true : array-like of shape (..., J, 3)
     relative : bool
         Subtract each pose's root first. The root's own distance, 0, counts too, as in Bo & Sminchisescu (2008), so that
-        over 15 joints the result is 14/15 of `mean_joint_error_without_root`. Poses that are relative already stay
-        as they are.
+        over 15 joints the result is 14/15 of `mean_joint_error_without_root`. Poses that are already relative are not
+        changed.
     root : int
         Index of the root joint.
 
     Raises
     ------
     ValueError
-        If shapes differ, there is no pose, or one holds NaN: leave out invalid frames first.
+        If shapes differ, there is no pose, or a pose holds NaN: leave out invalid frames first.
 
     References
     ----------
@@ -77,7 +78,7 @@ def mean_joint_error(predicted: ArrayLike, true: ArrayLike, *, relative: bool = 
 def mean_joint_error_without_root(
     predicted: ArrayLike, true: ArrayLike, root: int = 0, *, relative: bool = False
 ) -> float:
-    """Mean over poses and the joints other than the root: what a root-relative pose really predicts.
+    """Mean distance over poses and the joints other than the root, which a root-relative pose does not predict.
 
     Parameters and errors are those of `mean_joint_error`.
     """
@@ -97,7 +98,7 @@ def aligned_joint_error(predicted: ArrayLike, true: ArrayLike) -> float:
 
 
 def align(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
-    """Each predicted pose under the similarity that brings it nearest to the true one, by least squares.
+    """Each predicted pose moved, turned and scaled onto the true one, by least squares.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ def align(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of shape (..., J, 3)
-        ``s R x + t`` with a rotation R that mirrors nothing. A prediction whose joints all coincide has no size or
-        direction and comes to lie on the true pose's mean joint.
+        ``s R x + t`` with a rotation R, which never mirrors. A prediction whose joints all coincide has no size or
+        direction and is moved to the mean of the true joints.
 
     References
     ----------
@@ -131,10 +132,10 @@ def align(predicted: ArrayLike, true: ArrayLike) -> FloatArray:
 
 
 def toolkit_joint_errors(predicted: ArrayLike, true: ArrayLike, *, relative: bool = False) -> FloatArray:
-    """The errors that HumanEva's own toolkit averages, of poses of 20 points.
+    """Joint errors of poses of 20 points, as HumanEva's own toolkit takes them.
 
     Where a joint is made of two limb ends (thorax, elbows, knees) the toolkit averages the two errors and not the two
-    positions. That is never less than the error of the averaged joint, which `mean_joint_error` measures.
+    positions. Its error is never less than that of the averaged joint, which `mean_joint_error` measures.
 
     Parameters
     ----------
@@ -142,13 +143,13 @@ def toolkit_joint_errors(predicted: ArrayLike, true: ArrayLike, *, relative: boo
         In the order of `pose.body.skeleton.HUMANEVA_20`.
     relative : bool
         Subtract ``torsoDistal`` first; the pelvis, then 0, is left out. The toolkit's relative measure exchanges the
-        two ends of the head: ``headDistal`` counts half in the thorax and ``headProximal`` is the head. It is kept so,
-        since published numbers were made with it.
+        two ends of the head: ``headDistal`` counts half in the thorax and ``headProximal`` is the head. The exchange
+        is kept, since published numbers were made with it.
 
     Returns
     -------
     ndarray of shape (..., 15), or (..., 14) where `relative`
-        In the order of `pose.body.skeleton.HUMANEVA_15`; their mean is the toolkit's number of a frame.
+        In the order of `pose.body.skeleton.HUMANEVA_15`; the toolkit reports the mean over the joints of a frame.
 
     References
     ----------
@@ -167,12 +168,12 @@ def toolkit_joint_errors(predicted: ArrayLike, true: ArrayLike, *, relative: boo
 
 @dataclass(frozen=True, eq=False)
 class PoseErrors:
-    """All measures of some predicted poses, over all of them and by group.
+    """All measures of some predicted poses, over all poses and by group.
 
     Parameters
     ----------
     predicted, true : ndarray of shape (n, J, 3)
-        mm; finite: leave out frames whose truth is not valid first.
+        mm, finite: first leave out frames whose true pose is not valid.
     groups : mapping of str to array-like of str, shape (n,)
         What each pose belongs to, e.g. ``{"subject": ..., "action": ..., "camera": ...}``.
     skeleton : Skeleton
@@ -180,12 +181,11 @@ class PoseErrors:
     Raises
     ------
     ValueError
-        If the shapes do not fit, there is no pose, or one holds NaN.
+        If the shapes do not fit, there is no pose, or a pose holds NaN.
 
     Notes
     -----
-    Every table holds means over the poses of its group, so that groups of many poses weigh more in the whole than small
-    ones; `counts` tells how many each has.
+    Every mean is over poses. In the mean over all poses a group weighs by the number of its poses, see `counts`.
     """
 
     predicted: FloatArray
@@ -215,7 +215,7 @@ class PoseErrors:
         }
 
     def poses(self, measure: str) -> FloatArray:
-        """One of `MEASURES` of every pose, (n,)."""
+        """One of `MEASURES` for every pose, (n,)."""
         if measure not in MEASURES:
             raise ValueError(f"there is no measure {measure!r}: {', '.join(MEASURES)}")
         errors = self.joints[measure.removesuffix("_no_root")]
@@ -224,11 +224,11 @@ class PoseErrors:
         return np.asarray(errors.mean(axis=1))
 
     def means(self) -> dict[str, float]:
-        """Each of `MEASURES` over all poses."""
+        """Mean of each of `MEASURES` over all poses."""
         return {measure: float(self.poses(measure).mean()) for measure in MEASURES}
 
     def by(self, group: str) -> dict[str, dict[str, float]]:
-        """Each of `MEASURES` over the poses that share a value of a group, by value, in alphabetical order."""
+        """Mean of each of `MEASURES` for each value of a group, in alphabetical order of the values."""
         values = self._values(group)
         measured = {measure: self.poses(measure) for measure in MEASURES}
         return {
@@ -242,7 +242,7 @@ class PoseErrors:
         return {str(value): int(count) for value, count in zip(values, counts, strict=True)}
 
     def by_joint(self) -> dict[str, dict[str, float]]:
-        """Mean over all poses of each joint's error, ``absolute``, ``relative`` and ``aligned``."""
+        """Mean error of each joint over all poses: ``absolute``, ``relative`` and ``aligned``."""
         return {
             name: {measure: float(errors[:, joint].mean()) for measure, errors in self.joints.items()}
             for joint, name in enumerate(self.skeleton.names)
@@ -261,7 +261,7 @@ def _errors(predicted: ArrayLike, true: ArrayLike, relative: bool, root: int) ->
 
 
 def _known(errors: FloatArray) -> FloatArray:
-    """The errors, refused where a mean of them would be NaN."""
+    """The errors, if there are any and their mean is finite; ValueError otherwise."""
     if errors.size == 0:
         raise ValueError("there is no pose to measure")
     unknown = np.flatnonzero(~np.isfinite(errors).all(axis=-1))

@@ -13,13 +13,13 @@ from pose.types import BoolArray, FloatArray, IntArray
 
 
 class Quality(IntFlag):
-    """What may be wrong with a frame; the numbers are those in files."""
+    """What may be wrong with a frame; files hold these numbers."""
 
     GOOD = 0
     NO_PERSON = 1  #: no silhouette, hence no pose
     SEVERAL_PEOPLE = 2  #: further large silhouettes; the pose is of the largest
     TOUCHES_BORDER = 4  #: the person is cut off by the picture's edge
-    UNLIKE_TRAINING = 8  #: the predictive variance is larger than on nearly all data that the model can know
+    UNLIKE_TRAINING = 8  #: the predictive variance is larger than on nearly all held-out images
 
 
 def quality_words(flags: int) -> tuple[str, ...]:
@@ -67,8 +67,8 @@ class PoseSeries:
         mm, relative to the root; NaN where no person was found.
     skeleton : Skeleton
     axes : str
-        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up), or either turned about its x until y points
-        up, ``"camera-y-up"`` and ``"world-y-up"``: see `pose.export.axes`.
+        ``"camera"`` (x right, y down, z forward) or ``"world"`` (z up); ``"camera-y-up"`` and ``"world-y-up"`` are
+        these axes turned about x until y points up, see `pose.export.axes`.
     provenance : dict of str to str
         Where the numbers come from: model, video, version.
     std : ndarray of shape (n, J, 3), optional

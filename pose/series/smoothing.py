@@ -29,13 +29,14 @@ from pose.types import BoolArray, FloatArray
 VAGUE = (1e4, 1e5, 1e6)
 """Standard deviations of position, velocity and acceleration before anything is seen: mm, mm/s, mm/s^2."""
 ORDERS = (2, 3)
-"""Derivatives of the position in the model, itself included: constant velocity, constant acceleration."""
+"""Orders of the motion model: 2 for constant velocity, 3 for constant acceleration."""
 PROCESS_NOISE = 1e9
 """Process noise, mm^2/s^5: 1.3e9 is likeliest for people who walk, jog, box and gesture (motion capture, order 3)."""
 LONGEST_STEP = 10.0
-"""Seconds: longer steps between frames are taken as this. Nothing is known after it, and float64 does not overflow."""
+"""Longest step between frames, seconds. A longer one is taken as this: nothing is known of the motion after such a
+step, and float64 does not overflow."""
 _LOG_NOISE = np.arange(-40.0, 41.0, 4.0)
-"""Natural logarithms of the process noise that the search looks at first."""
+"""Natural logarithms of the process noises that the search tries first."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class PredictionError:
     Parameters
     ----------
     persistent : float
-        The part that stays for seconds, so that no smoothing takes it away.
+        Part that stays for seconds, so that smoothing cannot reduce it.
     lasting : float
-        The part that fades within `seconds`. What is left is new in each frame.
+        Part that fades within `seconds`. The remainder is new in each frame.
     seconds : float
-        Time in which the correlation of the lasting part falls to 1/e.
+        Seconds in which the correlation of the lasting part falls to 1/e.
 
     Notes
     -----
@@ -94,7 +95,7 @@ def smooth(
     process_noise : array-like of shape () or (J, 3)
         See `kalman_smooth`.
     error : PredictionError, optional
-        By default that of its class.
+        By default ``PredictionError()``.
     order : {2, 3}
         See `kalman_smooth`.
     max_gap : float
@@ -104,12 +105,12 @@ def smooth(
     Returns
     -------
     PoseSeries
-        With the same frames, flags and provenance.
+        With the frames, flags and provenance of `series`.
 
     Raises
     ------
     ValueError
-        If the series has no standard deviations, or they or the times cannot be used, see `kalman_smooth`.
+        If the series has no standard deviations, or `kalman_smooth` refuses an argument.
     """
     if series.std is None:
         raise ValueError("smoothing needs the standard deviation of every coordinate: this series has none")
@@ -147,7 +148,7 @@ def kalman_smooth(
     Parameters
     ----------
     time : array-like of shape (n,)
-        Seconds, in any steps that do not go back.
+        Seconds, never decreasing; steps may differ.
     values, std : array-like of shape (n, m)
         m columns, each smoothed by itself, and their standard deviations, positive; NaN where nothing was observed.
     process_noise : array-like of shape () or (m,)
@@ -155,13 +156,13 @@ def kalman_smooth(
         (mm^2/s^5, `order` 3).
     error : PredictionError
     order : {2, 3}
-        Constant velocity or constant acceleration, apart from that noise.
+        2 for constant velocity, 3 for constant acceleration, apart from the process noise.
 
     Returns
     -------
     mean, std : ndarray of shape (n, m)
-        A column without observations has 0 and `VAGUE` or more. The persistent part of the error, as large as at the
-        observations around, is added to what the smoother leaves.
+        A column without observations has the mean 0 and at least the first standard deviation of `VAGUE`. The
+        persistent part of the error, interpolated between observations, is included.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def log_likelihood(
     error: PredictionError = INDEPENDENT,
     order: int = 3,
 ) -> FloatArray:
-    """Log density of each column's observations without the persistent part of their error, (m,).
+    """Log density (m,) of each column's observations, without the persistent part of their error.
 
     Parameters and errors are those of `kalman_smooth`.
     """
@@ -204,8 +205,8 @@ def fit_process_noise(
 ) -> float:
     """The process noise, one for all columns, under which the observations are likeliest.
 
-    It is meant for motion capture, whose error is small and new in each frame. On predictions it finds too little: a
-    slow error and a slow movement look alike.
+    The fit is meant for motion capture, whose error is small and new in each frame. For predictions the fitted noise
+    is too small: a slow error and a slow movement look alike.
 
     Parameters and errors are those of `kalman_smooth`.
     """
@@ -231,7 +232,7 @@ def _sizes(process_noise: ArrayLike, n_columns: int) -> FloatArray:
 
 
 def _within_gaps(time: FloatArray, found: BoolArray, max_gap: float) -> BoolArray:
-    """Frames without a person whose neighbours with one are at most `max_gap` seconds apart, (n,)."""
+    """Flags (n,) of frames without a person in gaps of at most `max_gap` seconds."""
     index = np.arange(len(found))
     before = np.maximum.accumulate(np.where(found, index, -1))
     after = np.minimum.accumulate(np.where(found, index, len(found))[::-1])[::-1]
@@ -249,7 +250,7 @@ class _Problem:
     std: FloatArray  # (n, m)
     time: FloatArray  # (n,)
     model: StateModel
-    persistent: float  # the part of the variance that no smoothing takes away
+    persistent: float  # the part of the variance that smoothing cannot reduce
 
     @classmethod
     def of(cls, time: ArrayLike, values: ArrayLike, std: ArrayLike, error: PredictionError, order: int) -> _Problem:
@@ -275,12 +276,12 @@ class _Problem:
         return cls(y, s, times, StateModel(transition, noise, prior, share), error.persistent)
 
     def column(self, index: int) -> tuple[FloatArray, FloatArray]:
-        """Observations (NaN where there are none) and deviations of one column, without the persistent part."""
+        """Observations (NaN where missing) of one column, and standard deviations without the persistent part."""
         y = np.where(np.isfinite(self.values[:, index]), self.values[:, index], np.nan)
         return y, np.ascontiguousarray(self.std[:, index]) * math.sqrt(1 - self.persistent)
 
     def persistent_variance(self, index: int) -> FloatArray | float:
-        """The persistent part of one column's variance at all times, between observations as it is around."""
+        """The persistent part of one column's variance at all times, interpolated between observations."""
         seen = np.isfinite(self.values[:, index])
         if not seen.any():
             return 0.0
@@ -295,7 +296,7 @@ class _Problem:
 
 
 def _motion(steps: FloatArray, order: int, seconds: float) -> tuple[FloatArray, FloatArray]:
-    """Transitions (n, d, d) over steps (n,), and the covariances that unit white noise adds in them; d = order + 1."""
+    """Transitions (n, d, d) over steps (n,), and the covariances that unit white noise adds; d = order + 1."""
     transition = np.zeros((len(steps), order + 1, order + 1))
     noise = np.zeros_like(transition)
     for i in range(order):

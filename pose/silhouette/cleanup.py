@@ -1,4 +1,4 @@
-"""The clean-up of a raw foreground: from what differs from the background to one silhouette."""
+"""The clean-up of a raw foreground, all that differs from the background, into one silhouette."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from pose.types import BoolArray, Mask
 Box = tuple[slice, slice]
 """Rows and columns of a part of a picture."""
 Region = tuple[int, int, int, int]
-"""Top, left, bottom, right of a part of a picture, pixels; bottom and right lie behind it."""
+"""Top, left, bottom, right of a part of a picture, pixels; bottom and right are exclusive."""
 
 
 @dataclass(frozen=True)
 class CleanUp:
-    """How the raw foreground is made one silhouette. Lengths are in pixels, areas in square pixels.
+    """How the raw foreground becomes one silhouette. Lengths are in pixels, areas in square pixels.
 
     Attributes
     ----------
     closing, opening
-        Diameters of the discs of a morphological closing and the opening after it, the first steps; 0 leaves one out.
+        Diameters of the discs of the first two steps, a morphological closing and an opening; 0 leaves a step out.
     largest
         Keep only the largest 8-connected component, and what `gap` joins to it.
     gap
-        Width of the gaps that may cut a body in two, as where a belt has the colour of the wall. A component of at
-        least `min_area` this near to the largest is joined to it by a closing.
+        Widest gap that may cut a body in two, as where a belt has the colour of the wall. A component of at least
+        `min_area` within this distance of the largest is joined to it by a closing.
     min_area
-        Components smaller than this are dropped. A frame without a larger one has an empty mask.
+        Least area of a component; smaller ones are dropped. A frame without a larger one has an empty mask.
     max_hole
-        Holes (4-connected) smaller than this are filled. Larger ones stay, as between an arm on the hip and the body.
+        Least area of a hole (4-connected) that stays, as between an arm on the hip and the body; smaller holes are
+        filled.
     edge
         Distance from the raw edge within which pixels are decided again, by the share of the person's colour in them; 0
         leaves the raw edge.
@@ -75,18 +76,18 @@ def enlarged(box: Box, margin: int, shape: tuple[int, ...]) -> Box:
 
 
 class Tidied(NamedTuple):
-    """What is left of a raw foreground."""
+    """A raw foreground after its clean-up."""
 
     mask: Mask
     """(h, w), 0 or 255."""
     box: Box | None
-    """Rows and columns around its foreground, None if it is empty."""
+    """Rows and columns that bound the mask's foreground; None if the mask is empty."""
     other: float
     """Area of the largest component that was left out, as a share of the person's; 0 without one."""
 
 
 def tidy(raw: Mask, clean: CleanUp) -> Tidied:
-    """Morphology, component choice and hole filling."""
+    """Clean a raw foreground by morphology, choice of components and filling of holes."""
     found = find_components(_closed_and_opened(raw, clean))
     smallest = max(clean.min_area, 1)
     large = found.area >= smallest
@@ -114,7 +115,7 @@ def _closed_and_opened(mask: Mask, clean: CleanUp) -> Mask:
 
 
 def _region(found: Components, smallest: int) -> Region:
-    """The box around every component that may have `smallest` pixels: no part of the person lies outside."""
+    """The box around all components that may have `smallest` pixels: no part of the person lies outside it."""
     extent = found.box[:, 2:] - found.box[:, :2]
     candidates = found.box[extent[:, 0] * extent[:, 1] >= smallest]
     top, left = (int(side) for side in candidates[:, :2].min(axis=0))
@@ -142,7 +143,7 @@ def _paint_apart(found: Components, keep: BoolArray, out: Mask) -> Box:
 
 
 def _largest_and_near(found: Components, large: BoolArray, gap: int, region: Region) -> BoolArray:
-    """Flags of the largest component, and of other large ones within `gap` of it."""
+    """Flags (n,) of the largest component and of other large ones within `gap` of it."""
     largest = np.zeros(len(large), np.bool_)
     largest[found.area.argmax()] = True
     if gap == 0 or large.sum() < 2:

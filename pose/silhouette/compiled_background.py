@@ -1,6 +1,6 @@
 """The compiled loops of the background model: one pass over the pixels of a frame, without temporary arrays.
 
-They are single-threaded and release the interpreter's lock (``nogil``): callers run one video a thread.
+The loops are single-threaded and release the interpreter's lock (``nogil``): callers run one video a thread.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ class CompiledModel(NamedTuple):
     """(h, w, 2 c): the least and the largest value that the background may explain, channel by channel."""
     terms: Float32Array
     """(h, w, r * (2 c + 1)): for each recording mean and 1/variance of each channel, then the log of the normal density
-    at its mean, summed over channels, minus log r. What one pixel needs stands together, since few are looked at."""
+    at its mean, summed over channels, minus log r. A pixel's terms lie side by side, since few pixels are read."""
     channels: tuple[int, ...]
-    """Any c numbers. The length of a tuple is known at compile time, which halves the time."""
+    """Any c numbers: the length of a tuple is known at compile time, which halves the run time."""
     n_recordings: int
     """r."""
     threshold: float
     """Log density below which a pixel is foreground."""
     shadow_low: float
-    """Least brightness factor that is shadow."""
+    """Least brightness factor that is taken for shadow."""
     shadow_high: float
-    """Largest brightness factor that is shadow; below the least, nothing is shadow."""
+    """Largest brightness factor that is taken for shadow; if it is below `shadow_low`, nothing is shadow."""
 
 
-@numba.njit(cache=True, nogil=True, inline="always")  # LLVM does not inline it, which would make it 1.5 times as slow
+@numba.njit(cache=True, nogil=True, inline="always")  # left to LLVM it is not inlined, and 1.5 times as slow
 def _explained(frame: Image, i: int, j: int, scale: float, model: CompiledModel, logs: FloatArray) -> bool:
     """Whether the background, in light or in shadow, explains pixel (i, j) times `scale`.
 
-    One pass over the channels gives the three sums that both answers need: the squared distance to the mean, and the
-    squared distance to the mean times the best brightness factor, ``cross / square``. The summed density is at least
-    its largest term, so the first recording that explains the pixel decides. `logs` (r,) is work space.
+    One pass over the channels gives three sums. They yield the squared distance to the mean, for light, and to the mean
+    times the best brightness factor, ``cross / square``, for shadow. The summed density is at least its largest term,
+    so the first recording that explains the pixel decides. `logs` (r,) is work space.
     """
     terms, threshold, n_recordings = model.terms, model.threshold, model.n_recordings
     best = -np.inf
@@ -65,7 +65,7 @@ def _explained(frame: Image, i: int, j: int, scale: float, model: CompiledModel,
         if in_range and norm - 0.5 * (own - cross * cross / square) >= threshold:
             return True
         best = max(best, logs[r])
-    # The sum is at most n_recordings times its largest term: exponentials are needed only in between.
+    # The sum is at most n_recordings times its largest term. Exponentials are needed only where this bound is too weak.
     if best + np.log(n_recordings) < threshold:
         return False
     total = 0.0
@@ -87,7 +87,7 @@ def classify(frame: Image, scaled: Image, likely: Mask, gain: float, model: Comp
     gain
         Brightness of this frame relative to the means.
     model
-        The background; its `outer` is compared with `scaled`.
+        The background; `scaled` is compared with its `outer`.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def refine_edge(
     band: Mask,
     mask: Image,
 ) -> None:
-    """Decide the pixels along the edge by how much of the person they show.
+    """Decide the pixels along the edge by the share of the person in their colour.
 
     A pixel on the edge is a mixture ``a * person + (1 - a) * background`` of two known colours. `a` is found by least
     squares, and the pixel is foreground when `a` is at least one half.

@@ -1,8 +1,8 @@
-"""Connected components of a mask, by runs: a start and a stop in a row, until a component is painted.
+"""Connected components of a mask, kept as runs, each a start and a stop in a row, until a component is painted.
 
-A silhouette's picture is a few thousand runs. Finding their components takes 0.06 ms of CPU time at 640 x 480, where
-``cv2.connectedComponentsWithStats`` takes 2.0 ms, most of it to write a picture of labels; a silhouette needs four such
-searches and takes 3.2 ms in all. The loops are single-threaded and release the interpreter's lock (``nogil``).
+The picture of a silhouette has a few thousand runs. Finding their components takes 0.06 ms of CPU time at 640 x 480.
+``cv2.connectedComponentsWithStats`` takes 2.0 ms there, mostly to write a picture of labels. A silhouette needs four
+such searches and takes 3.2 ms in all. The loops are single-threaded and release the interpreter's lock (``nogil``).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy.typing as npt
 from pose.types import BoolArray, Int32Array, Mask
 
 WORD = 8
-"""Pixels that are looked at together, since most are background."""
+"""Pixels that are tested together, since most are background."""
 
 
 class Components(NamedTuple):
     """The components of a mask, numbered in the order of their first pixels, row by row."""
 
     runs: Int32Array
-    """(m, 3): row, first column, column behind the last."""
+    """(m, 3): row, first column, last column plus 1."""
     label: Int32Array
     """(m,) the component of each run."""
     area: Int32Array
     """(n,) pixels of each component."""
     box: Int32Array
-    """(n, 4): top, left, bottom, right of each component; bottom and right lie behind it."""
+    """(n, 4): top, left, bottom, right of each component; bottom and right are exclusive."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -42,7 +42,7 @@ def _root(parent: Int32Array, run: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _find_runs(mask: Mask, words: npt.NDArray[np.uint64], foreground: bool) -> Int32Array:
-    """Runs row by row; `words` are the mask's pixels in eights, or have no columns where that view is not possible."""
+    """Runs, row by row. `words` views the mask eight pixels a word; it has no columns where this view is impossible."""
     height, width = mask.shape
     skip = foreground and words.shape[1] > 0
     runs = np.empty((height * ((width + 1) // 2), 3), np.int32)  # the most that are possible; unused rows cost nothing
@@ -71,7 +71,7 @@ def _join(runs: Int32Array, reach: int) -> Int32Array:
     other = 0
     for run in range(n):
         row, start, stop = runs[run]
-        # Runs in the row above that end before this one begins touch no later run either.
+        # A run in the row above that ends before this run begins touches no later run either.
         while runs[other, 0] < row - 1 or (runs[other, 0] == row - 1 and runs[other, 2] + reach <= start):
             other += 1
         upper = other
@@ -112,7 +112,7 @@ def _label(
 
 
 def find_components(mask: Mask, connectivity: int = 8, *, foreground: bool = True) -> Components:
-    """Find the components of a mask's pixels that are not 0, or with ``foreground=False`` of those that are.
+    """Find the connected components of a mask's foreground or background.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def find_components(mask: Mask, connectivity: int = 8, *, foreground: bool = Tru
     connectivity
         8 or 4 neighbours.
     foreground
-        Which pixels.
+        Whether the components are those of the pixels that are not 0, or of the pixels that are 0.
     """
     by_eights = mask.flags.c_contiguous and mask.shape[1] % WORD == 0
     words = mask.view(np.uint64) if by_eights else np.empty((len(mask), 0), np.uint64)

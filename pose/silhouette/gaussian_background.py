@@ -1,4 +1,4 @@
-"""A Gaussian background model: each pixel's colour in the empty scene, and the person as what it does not explain.
+"""A Gaussian background model of each pixel's colour in the empty scene: what it does not explain is the person.
 
 The model is that of the HumanEva release: mean and diagonal variance of each pixel over each background recording. The
 likelihood of a colour is the mean of the recordings' normal densities. Added here are log densities (the products
@@ -21,9 +21,9 @@ from pose.silhouette.masks import Silhouette
 from pose.types import Float32Array, Image, Mask
 
 GAIN_GRID = 40
-"""Rows of the grid of pixels whose ratios tell the gain of a frame. The median of thousands is good to 0.1 %."""
+"""Rows of the grid of pixels from which a frame's gain is found. The median of thousands is good to 0.1 %."""
 GAIN_DARK = 16.0
-"""Grey level below which a background pixel is too dark for its ratio to tell the gain."""
+"""Grey level up to which a background pixel is too dark to count for the gain."""
 
 
 @dataclass
@@ -52,14 +52,14 @@ class GaussianBackground:
     Attributes
     ----------
     means, variances
-        (r, h, w, c) float32 in grey levels and their squares, one entry for each recording; the variance not floored.
-        Together with the parameters they are the whole model.
+        (r, h, w, c) float32, in grey levels and squared grey levels, one entry for each recording; variances without
+        the floor of `min_sigma`. Together with the parameters they are the whole model.
 
     Notes
     -----
     The colour order (RGB or BGR) does not matter but must be the same for recordings and frames. Each frame is divided
-    by one gain before it is compared, against flicker of the light and automatic exposure: the median ratio to the mean
-    background on a coarse grid. The median holds while the person covers less than half of the picture.
+    by its gain before it is compared, against flicker of the light and automatic exposure. The gain is the median ratio
+    to the mean background on a coarse grid, and holds while the person covers less than half of the picture.
     """
 
     risk: float = 1.0
@@ -131,7 +131,7 @@ class GaussianBackground:
         return model
 
     def _set_state(self, means: Float32Array, variances: Float32Array) -> None:
-        """Keep the arrays and derive what the kernel reads."""
+        """Keep the arrays and derive what the compiled loops read."""
         if means.ndim != 4 or means.shape != variances.shape:
             raise ValueError(
                 "means and variances must both have shape (recordings, h, w, channels), "
@@ -144,8 +144,8 @@ class GaussianBackground:
         norms = (-0.5 * np.log(2.0 * np.pi * floored).sum(axis=-1) - np.log(len(means))).astype(np.float32)
         self._background = self.means.mean(axis=0)
         self._set_grid()
-        # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with it tells most
-        # background pixels. It is half a grey level narrower, since bytes divided by the gain are rounded.
+        # A box of colours inside the first recording's ellipsoid of acceptance. Comparing bytes with this box finds
+        # most background pixels. It is half a grey level narrower, since bytes divided by the gain are rounded.
         reach = np.maximum(2.0 * (norms[0] - self.threshold), 0.0) / means.shape[3]
         half = np.sqrt(reach)[..., None] * np.sqrt(floored[0]) - 0.5
         self._lowest = np.clip(np.ceil(self.means[0] - half), 0, 255).astype(np.uint8)
@@ -162,22 +162,23 @@ class GaussianBackground:
     def _outer_box(self, norms: Float32Array, floored: Float32Array) -> Image:
         """Least and largest values that the background may explain, (h, w, 2 c): most of a person lies outside.
 
-        No channel alone may be further off than the whole density, or the mean in shadow, allows. The summed density is
-        at most r times its largest term. A grey level is added, since bytes divided by the gain are rounded.
+        A channel may differ from the mean, in light or in shadow, by as much as the density over all channels allows if
+        no other channel differs. The summed density is at most r times its largest term. A grey level is added, since
+        bytes divided by the gain are rounded.
         """
         low, high = self._shadow_range()
         reach = np.maximum(2.0 * (norms - self.threshold + np.log(len(norms))), 0.0)
         half = np.sqrt(reach)[..., None] * np.sqrt(floored) + 1.0
         least = (min(low, 1.0) * self.means - half).min(axis=0)
         largest = (max(high, 1.0) * self.means + half).max(axis=0)
-        # Values above 255 after the division by the gain are cut off there: they may be anything.
+        # Values divided by the gain are cut off at 255, which may therefore stand for any larger value.
         largest = np.where(np.ceil(largest) >= 255, 255, largest)
         bounds = np.stack([np.floor(least), np.ceil(largest)], axis=-1)
         table: Image = np.clip(bounds, 0, 255).astype(np.uint8).reshape(*self._shape[:2], -1)
         return table
 
     def _shadow_range(self) -> tuple[float, float]:
-        """Brightness factors that are taken for shadow; an empty range where there are none."""
+        """Least and largest brightness factor that is taken for shadow; an empty range where there are none."""
         if self.shadow is None or self._shape[2] == 1:
             return 1.0, 0.0
         return float(self.shadow[0]), float(self.shadow[1])
@@ -200,7 +201,7 @@ class GaussianBackground:
         return self._gain(_check_frame(frame, self._shape, "frame"))
 
     def _set_grid(self) -> None:
-        """Choose the values that tell the gain: their indices in the flat frame, and the background there."""
+        """Choose the values that the gain is found from: their indices in the flat frame, and the background there."""
         shape = self._shape
         step = max(1, min(shape[:2]) // GAIN_GRID)
         grid = slice(step // 2, None, step)
@@ -246,7 +247,7 @@ class GaussianBackground:
         return self.examine(frame).mask
 
     def examine(self, frame: Image) -> Silhouette:
-        """Silhouette of the person in a frame, and whether there may be others. Parameters as of :meth:`silhouette`."""
+        """Silhouette and the size of the largest other one; parameters and errors as of :meth:`silhouette`."""
         image = _check_frame(frame, self._shape, "frame")
         gain = self._gain(image)
         mask, box, other = tidy(self._classify(image, gain), self.clean)
@@ -260,7 +261,7 @@ class GaussianBackground:
 
 
 def _interleave(means: Float32Array, precisions: Float32Array, norms: Float32Array) -> Float32Array:
-    """What the kernel reads of each pixel, side by side: (h, w, r * (2 c + 1))."""
+    """The terms of each pixel side by side, (h, w, r * (2 c + 1)): see `CompiledModel`."""
     pairs = np.stack([means, precisions], axis=-1).reshape(*norms.shape, -1)
     terms = np.concatenate([pairs, norms[..., None]], axis=-1)
     return np.ascontiguousarray(np.moveaxis(terms, 0, 2).reshape(*norms.shape[1:], -1))
@@ -280,7 +281,7 @@ def _decide_edge(image: Image, background: Float32Array, gain: float, mask: Mask
 
 
 def _check_frame(image: Image, shape: tuple[int, ...] | None, where: str) -> Image:
-    """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the (h, w, c) expected, if known."""
+    """Return the frame as (h, w, c), c = 1 or 3, after comparing it with the expected `shape` (h, w, c), if known."""
     frame = np.asarray(image)
     if frame.dtype != np.uint8:
         raise ValueError(f"{where}: expected uint8 grey levels 0..255, got {frame.dtype}; convert it first")

@@ -1,4 +1,4 @@
-"""Silhouettes as masks: what one is, and ready-made ones read."""
+"""Silhouettes as masks, and the reading of ready-made masks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Silhouette(NamedTuple):
 
 
 def examine_mask(mask: Mask) -> Silhouette:
-    """A ready-made silhouette (h, w), 0 or 255, and its second largest component's share of the largest."""
+    """A ready-made silhouette (h, w), 0 or 255; `other` is its second largest component's share of the largest."""
     areas = np.sort(find_components(mask).area)
     return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
 
@@ -49,8 +49,8 @@ def as_mask(image: npt.ArrayLike) -> BoolArray:
     Channels: 2 are grey and alpha, 3 are colours, 4 are colours and alpha. An alpha channel that varies is the mask (a
     cut-out); a constant one is ignored, and the brightest colour channel decides.
 
-    Thresholds: boolean, True. Otherwise by the largest value: up to 1 (0/1 masks, probabilities), foreground above 0.5;
-    up to 255, from 128 on; larger (16 bit), from 32768 on.
+    Thresholds: in a boolean mask True is foreground. Otherwise the largest value decides: up to 1 (0/1 masks,
+    probabilities), foreground is above 0.5; up to 255, from 128 on; larger (16 bit), from 32768 on.
     """
     if isinstance(image, str | PathLike):
         raise ValueError(f"a mask must be an array: read the picture {fspath(image)} first, e.g. with cv2.imread")

@@ -16,16 +16,16 @@ from pose.silhouette.masks import Silhouette
 from pose.types import Image, Mask
 
 _KNN_RATE = 1e-8
-"""Share of a frame that KNN learns where it should learn none. It takes 0 for infinite and learns every frame at once;
-1e-9 and less overflow its counters."""
+"""Learning rate of KNN where it should learn nothing. At a rate of 0 OpenCV learns every frame at once; rates of 1e-9
+and less overflow its counters."""
 _KNN_PENDING = 0.25
-"""Share of the frames learnt: for so many frames more KNN goes on replacing the samples it has drawn."""
+"""Further frames in which KNN goes on replacing samples that it has drawn, as a share of the frames learnt."""
 _MOG2_THRESHOLD = 16.0
-"""OpenCV's own threshold of MOG2, in variances."""
+"""Default threshold of OpenCV's MOG2, in variances."""
 _KNN_THRESHOLD = 400.0
-"""OpenCV's own threshold of KNN, in squared grey levels."""
+"""Default threshold of OpenCV's KNN, in squared grey levels."""
 _FOREGROUND = 255
-"""What a subtractor marks the foreground with; shadows are 127."""
+"""Value of a foreground pixel in a subtractor's result; shadows are 127."""
 
 
 @dataclass
@@ -38,8 +38,8 @@ class SubtractorBackground:
         ``"mog2"`` (Zivkovic, ICPR 2004: a mixture of normals a pixel) or ``"knn"`` (Zivkovic & van der Heijden, Pattern
         Recognition Letters 27, 2006: nearest past colours). KNN keeps samples that it draws at random.
     threshold
-        Squared distance from the background at which a pixel is foreground: of MOG2 in variances, of KNN in grey
-        levels. None for OpenCV's own, 16 and 400.
+        Squared distance from the background above which a pixel is foreground: in variances for MOG2, in squared grey
+        levels for KNN. None for OpenCV's defaults, 16 and 400.
     clean
         The clean-up, as of `GaussianBackground`.
 
@@ -62,12 +62,12 @@ class SubtractorBackground:
         self._lock = threading.Lock()  # a subtractor has one buffer for its mask
 
     def fit(self, recordings: Sequence[Iterable[Image]]) -> Self:
-        """Show the subtractor every frame of the empty scene, each weighing the same.
+        """Show the subtractor every frame of the empty scene, all with equal weight.
 
         Raises
         ------
         ValueError
-            For no recordings, one without frames, or a frame of another type or shape; the message says which.
+            For no recordings, a recording without frames, or a frame of another type or shape; the message says which.
         """
         subtractor = _subtractor(self.kind, self.threshold)
         shape: tuple[int, ...] | None = None
@@ -127,12 +127,12 @@ class RunningBackground:
     kind, threshold, clean
         As of `SubtractorBackground`.
     history
-        Frames that the background is learnt from: what stays longer than some of these becomes background.
+        Number of past frames that the background is learnt from. What stands still for part of them becomes background.
 
     Notes
     -----
-    It needs no recording of the empty scene, and pays for it: whoever stands in the first frames leaves a ghost when he
-    moves on, and whoever stands still fades. The same frames give the same silhouettes.
+    It needs no recording of the empty scene. The price: a person in the first frames leaves a ghost behind, and a
+    person who stands still fades. The same sequence of frames gives the same silhouettes.
     """
 
     kind: Literal["mog2", "knn"] = "knn"
@@ -172,6 +172,6 @@ def _subtractor(kind: str, threshold: float | None, history: int = 500) -> cv2.B
 
 
 def _tidied(found: npt.NDArray[np.generic], clean: CleanUp) -> Silhouette:
-    """The silhouette in what a subtractor marks."""
+    """The silhouette in a subtractor's result."""
     mask, _, other = tidy(np.asarray((found == _FOREGROUND).astype(np.uint8) * np.uint8(255)), clean)
     return Silhouette(mask, other)

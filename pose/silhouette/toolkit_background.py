@@ -15,26 +15,27 @@ from pose.silhouette.masks import Silhouette
 from pose.types import BoolArray, Image, Int32Array, Mask
 
 GREY_LEVELS = 255.0
-"""Largest grey level: what images are divided by to lie in 0 to 1."""
+"""Largest grey level; images divided by it lie in 0 to 1."""
 ZERO_VARIANCE = 1e-3
-"""Variance that replaces one of exactly 0, of images scaled to 0..1."""
+"""Variance that replaces a variance of exactly 0, in images scaled to 0..1."""
 _ROUNDING = 1e-9
-"""Squared grey levels: smaller variances are what rounding leaves of 0."""
+"""Least variance that is no rounding error of 0, squared grey levels."""
 
 
 @dataclass
 class ToolkitBackground:
-    """The background rule of the HumanEva-I toolkit, to the letter but in log densities.
+    """The background rule of the HumanEva-I toolkit, unchanged but for log densities.
 
     Images are scaled to 0..1. Each recording gives a mean and a variance a pixel and channel; a variance of exactly 0
-    becomes 1e-3. The likelihood of a colour is the mean over the recordings of the product over the channels of the
-    normal densities, and a pixel is foreground where it is below ``1 / (256**3 * risk)``: a threshold that belongs to
-    grey levels of 0..255, so that it takes about 4.4 standard deviations in every channel to be foreground.
+    becomes 1e-3. For each recording the normal densities of the channels are multiplied; their mean over the recordings
+    is the likelihood of a colour. A pixel is foreground where its likelihood is below ``1 / (256**3 * risk)``. This
+    threshold belongs to grey levels of 0..255, so that a pixel is foreground only from about 4.4 standard deviations in
+    every channel on.
 
     Parameters
     ----------
     risk
-        As above. The toolkit's author suggests 1e60 for S1 in BW1 to BW3, and 1e100 in BW4.
+        Factor in the threshold above. The toolkit's author suggests 1e60 for S1 in BW1 to BW3, and 1e100 in BW4.
     largest
         Keep only the largest 8-connected component.
     min_area
@@ -74,7 +75,7 @@ class ToolkitBackground:
         Raises
         ------
         ValueError
-            If they differ in shape, or are no moments of such images.
+            If the arrays differ in shape, or cannot be moments of such images.
         """
         self.means, self.variances = (np.asarray(array, dtype=np.float64) for array in (means, variances))
         if self.means.ndim != 4 or self.means.shape != self.variances.shape or self.means.shape[3] not in (1, 3):

@@ -1,6 +1,6 @@
-"""The whole frames of an AVI file with their numbers, told by the file's own index.
+"""The undamaged frames of an AVI file, numbered by the file's own index.
 
-FFmpeg counts the packets that it finds. Behind a damaged place every frame would carry the number of an earlier one,
+FFmpeg counts the packets that it finds. After a damaged place every frame would carry the number of an earlier frame,
 and be paired with the wrong instant.
 """
 
@@ -18,31 +18,31 @@ from pose.errors import DataError
 from pose.video.decoder import decoded_pictures, held_back
 
 _CHUNK = struct.Struct("<4sI")
-"""The head of a chunk: id, size."""
+"""Layout of a chunk's header: id, size."""
 _ENTRY = struct.Struct("<4sIII")
-"""An entry of the index: id, flags, offset, size."""
+"""Layout of an index entry: id, flags, offset, size."""
 _PICTURES = (b"dc", b"db")
-"""How the ids of picture chunks end: compressed, raw."""
+"""Endings of the ids of picture chunks: compressed, raw."""
 _LIST_HEAD = 12
-"""Bytes of a list's head; its chunks stand behind it."""
+"""Bytes of a list's header, which its chunks follow."""
 _MOST_CHUNKS = 1000
-"""Chunks, at most, that are passed over between two pictures."""
+"""Largest number of chunks that are skipped between two pictures."""
 
 
 def whole_frames(
     path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
 ) -> Iterator[tuple[int, float, av.VideoFrame]]:
-    """Number, seconds since frame 0, and picture, of all frames of an AVI file that are whole.
+    """Number, seconds since frame 0, and picture of each undamaged frame of an AVI file.
 
     Raises
     ------
     DataError
-        At the end, if there was none.
+        At the end, if there was no such frame.
 
     Warns
     -----
     UserWarning
-        Of frames that are left out, and at the end if the file announces more.
+        For frames that are left out, and at the end if the file announces more frames.
     """
     frames = WholeFrames(path, container, stream)
     start = None
@@ -67,14 +67,14 @@ def whole_frames(
 
 
 class UnknownFrameError(Exception):
-    """A packet lies where the index has no frame, so that its number and those behind it are not known."""
+    """A packet lies where the index has no frame, so that its number and all later numbers are unknown."""
 
 
 class WholeFrames:
-    """Frames with their numbers, without those that are damaged.
+    """Undamaged frames with their numbers.
 
-    Pictures from a damaged or missing one to the next key frame are left out: they are differences from it, and would
-    be smeared. A warning says which.
+    All frames from a damaged or missing one to the next key frame are left out: they are stored as differences from
+    damaged pictures and would be smeared. A warning names them.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class WholeFrames:
 
     @property
     def damaged(self) -> bool:
-        """Whether the frames at hand are damaged."""
+        """Whether the frames read last are damaged."""
         return self._damaged_from is not None
 
     @property
     def n_whole(self) -> int:
-        """Frames up to the last that is whole."""
+        """Number of frames up to the last undamaged one."""
         return self._next if self._damaged_from is None else self._damaged_from
 
     @property
@@ -129,7 +129,7 @@ class WholeFrames:
         try:
             yield from decoded_pictures(self._container, self._stream, self._fault, self._numbers.see)
         except UnknownFrameError:
-            yield from held_back(self._stream, self._fault)  # those before the damage
+            yield from held_back(self._stream, self._fault)  # frames before the damage
             raise
 
     def _fault(self, reason: str) -> None:
@@ -142,13 +142,13 @@ class WholeFrames:
 
 
 class NumbersByIndex:
-    """Numbers the pictures of an AVI file by where they lie in it; those of other files as they come.
+    """Numbers the pictures of an AVI file by their byte positions, those of other files in the order they come.
 
     Parameters
     ----------
     path : Path
     container_format : str
-        FFmpeg's name of it. Only of ``"avi"`` is the file's index read.
+        FFmpeg's name of the file's format. The file's index is read only for ``"avi"``.
     stream : int
         Index of the video stream.
     """
@@ -159,7 +159,7 @@ class NumbersByIndex:
         positions = read_index(path, stream) if self._is_avi else []
         self._slots = {position: slot for slot, position in enumerate(positions)}
         self._index_end = max(positions, default=0)
-        self._end: int | None = None  # of the packet before
+        self._end: int | None = None  # byte after the last packet
         self._by_time: dict[int, int] = {}
         self._n_packets = self._lost = 0
         self._by_count = True
@@ -170,14 +170,14 @@ class NumbersByIndex:
         Raises
         ------
         UnknownFrameError
-            If some frames are lost before it, and the file does not say how many.
+            If frames are lost before the packet, and the file does not say how many.
         """
         if not packet.size or packet.pos is None or not self._is_avi:
             return
         slot = self._n_packets + self._lost
         found = self._slots.get(packet.pos)
         if found is None and not self._n_packets:
-            self._slots = {}  # not an index of this kind
+            self._slots = {}  # the index lacks even the first packet: it is of another kind
         if found is not None and found > slot:
             self._lost += found - slot
         elif found is None and self._end is not None and not self._follows(packet.pos):
@@ -188,25 +188,25 @@ class NumbersByIndex:
         self._end = packet.pos + packet.size + packet.size % 2
 
     def lose_count(self) -> None:
-        """Take note that a packet gave no frame: from now on times tell the numbers, not the count."""
+        """Note that a packet gave no frame: from now on frames are numbered by their times, not by their count."""
         self._by_count = False
 
     @property
     def n_lost(self) -> int:
-        """Frames that are known to be missing so far."""
+        """Number of frames that are known to be missing so far."""
         return self._lost
 
     def of(self, frame: av.VideoFrame, count: int) -> int:
-        """Number of a decoded frame, the `count`-th that came, both from 0."""
+        """Number of a decoded frame, the `count`-th to come; both count from 0."""
         if self._by_count and not self._lost:
             return count
         if frame.pts is None or not self._by_time:
             return count + self._lost
-        # A frame from before the loss may leave the decoder after the packet behind it has gone in.
+        # The decoder may give a frame from before the loss only after it has taken the packet that follows the loss.
         return self._by_time.get(frame.pts, count)
 
     def _follows(self, position: int) -> bool:
-        """Whether only whole chunks lie between the packet before and a position."""
+        """Whether only whole chunks lie between the last packet and a byte position."""
         assert self._end is not None
         with self._path.open("rb") as file:
             at = self._end
@@ -220,7 +220,7 @@ class NumbersByIndex:
 
 
 def read_index(path: Path, stream: int) -> list[int]:
-    """Byte positions of the pictures of a stream, without empty ones; none where there is no index."""
+    """Byte positions of a stream's pictures, without empty pictures; an empty list where there is no index."""
     try:
         with path.open("rb") as file:
             kind, _ = _CHUNK.unpack(file.read(_CHUNK.size))
@@ -244,6 +244,6 @@ def _positions(content: bytes, movie: int, stream: int) -> list[int]:
     ids = {b"%02d" % stream + suffix for suffix in _PICTURES}
     whole = len(content) - len(content) % _ENTRY.size
     offsets = [offset for kind, _, offset, size in _ENTRY.iter_unpack(content[:whole]) if kind in ids and size]
-    # Offsets count from the list of pictures, or, by other writers, from the beginning of the file.
+    # Some writers count offsets from the list of pictures, others from the beginning of the file.
     origin = 0 if offsets and offsets[0] > movie else movie
     return [origin + offset + _CHUNK.size for offset in offsets]

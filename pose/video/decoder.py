@@ -8,7 +8,7 @@ from typing import Any
 import av
 
 _MOST_DECODERS = 64
-"""Decoders, at most, that may hold a picture, or its fault, when the packets end: one for each core."""
+"""Largest number of decoders, one for each core, that may hold a picture or a fault when the packets end."""
 
 
 def decoded_pictures(
@@ -17,14 +17,14 @@ def decoded_pictures(
     fault: Callable[[str], None],
     see: Callable[[av.Packet[Any]], None] = lambda packet: None,  # noqa: ARG005
 ) -> Iterator[av.VideoFrame]:
-    """Decode packet by packet. Faults go to `fault`, and decoding goes on with the packet behind.
+    """Decode packet by packet. Faults go to `fault`, and decoding goes on with the next packet.
 
     Parameters
     ----------
     container, stream
         As PyAV opens them.
     fault : callable
-        Takes the reason why a packet, or what follows, cannot be decoded.
+        Takes the reason why a packet, or all that follows, cannot be decoded.
     see : callable
         Takes each packet before it is decoded.
     """
@@ -47,7 +47,7 @@ def decoded_pictures(
 
 
 def held_back(stream: av.VideoStream, fault: Callable[[str], None]) -> Iterator[av.VideoFrame]:
-    """What the decoder still holds, when no packet follows."""
+    """The pictures that the decoder still holds after the last packet."""
     for _ in range(_MOST_DECODERS):
         try:
             for frame in stream.codec_context.decode(None):

@@ -15,10 +15,10 @@ class VideoFrame:
     Parameters
     ----------
     index : int
-        0-based position in the file. Of a still, its number less 1, or its number where they count from 0: a picture
-        that is missing leaves a gap and does not move the others.
+        0-based position in the file. For a still, the number in its name, less 1 unless numbers start from 0: a missing
+        picture leaves a gap and does not move the others.
     time : float
-        Seconds from the first frame, as the container says; the index over the rate where it says nothing.
+        Seconds from the first frame, as the container says; the index over the rate where the container says nothing.
     image : ndarray of shape (height, width, 3), uint8
         Blue, green, red; upright where the container says how the camera was held.
     """

@@ -1,4 +1,4 @@
-"""The number of each decoded picture, told by its time where others cannot be decoded."""
+"""Numbers of decoded pictures, found by their times where other pictures cannot be decoded."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pose.errors import DataError
 from pose.video.decoder import decoded_pictures
 
 _MOST_NAMED = 3
-"""Gaps that a warning lists."""
+"""Largest number of gaps that a warning lists."""
 
 
 def timed_frames(
     path: Path, container: av.container.InputContainer, stream: av.VideoStream, rate: float
 ) -> Iterator[tuple[int, float, av.VideoFrame]]:
-    """Number, seconds since the first, and picture, of all frames of a file whose packets carry their times.
+    """Number, seconds since the first frame, and picture of each frame of a file whose packets carry their times.
 
     Raises
     ------
     DataError
-        At the end, if there was none.
+        At the end, if no frame could be decoded.
 
     Warns
     -----
     UserWarning
-        At the end, of the frames that could not be decoded or are missing.
+        At the end, for frames that could not be decoded or are missing.
     """
     numbering = NumbersByTime(rate)
     for frame in decoded_pictures(container, stream, numbering.fault):
@@ -47,8 +47,8 @@ def timed_frames(
 class NumbersByTime:
     """Numbers and times of the pictures that a decoder gives, in order.
 
-    Without faults a picture's number is the count of those before it. Behind a fault its time tells the number, if the
-    times before were those of a constant rate; else each fault is taken for one frame.
+    Without faults a picture's number is the count of pictures before it. After a fault the number follows from the
+    picture's time, if all times before were those of a constant rate; otherwise each fault is taken for one frame.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class NumbersByTime:
         self._damaged: list[tuple[int, int]] = []
 
     def fault(self, reason: str) -> None:
-        """A packet, or what follows, cannot be decoded."""
+        """Note that a packet, or all that follows, cannot be decoded."""
         self._pending += 1
         self._faulty = True
         self._first_fault = self._first_fault or reason
 
     def damaged(self, index: int) -> None:
-        """The decoder has made up parts of the picture of this number."""
+        """Note that the decoder has made up parts of the picture with the number `index`."""
         if self._damaged and self._damaged[-1][1] == index - 1:
             self._damaged[-1] = (self._damaged[-1][0], index)
         else:
@@ -88,9 +88,9 @@ class NumbersByTime:
         return f" ({self._first_fault})" if self._first_fault else ""
 
     def place(self, time: float | None) -> tuple[int, float] | None:
-        """Number and time in seconds from the first frame of the next picture, whose time in the container is `time`.
+        """Number of the next picture and its seconds from the first frame; `time` is its time in the container.
 
-        None for a picture that comes too late, where a fault has mixed up their order.
+        None for a picture that comes too late, where a fault has mixed up the order of pictures.
         """
         if self._start is None:
             self._start = (time or 0.0) - self._pending / self._rate

@@ -26,9 +26,9 @@ _LOSSLESS = {"ffv1", "ffvhuff", "huffyuv", "magicyuv", "png", "qtrle", "rawvideo
 def read_masks(path: str | Path, start: int = 0, stop: int | None = None) -> Iterator[VideoFrame]:
     """Read ready-made silhouettes as `read_frames` reads pictures; each comes as 0 or 255 in all three channels.
 
-    In a video the person is what is brighter than 127, since most codecs do not keep 0 and 1 apart. Where a lossless
-    video holds no value above 1, the person is 1. A still is read as `pose.as_mask` reads it. An alpha channel that
-    varies is the mask, in a video and in a still.
+    In a video pixels brighter than 127 are the person, since most codecs do not keep 0 and 1 apart. Where a lossless
+    video holds no value above 1, pixels of value 1 are the person. A still is read as `pose.as_mask` reads it. An alpha
+    channel that varies is the mask, in a video and in a still.
 
     Parameters, errors and warnings are those of `read_frames`.
     """
@@ -61,12 +61,12 @@ def _mask_level(path: Path) -> int:
         if stream.codec_context.name not in _LOSSLESS:
             return _HALF
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is wrong with the file is told when it is read
+        warnings.simplefilter("ignore")  # these warnings come when the masks are read
         return _HALF if any(_mask_channel(f.image).max() > 1 for f in decode_video(path, keep_alpha=True)) else 0
 
 
 def _mask_channel(image: Image) -> Image:
-    """The alpha channel where there is one that varies, else the brightest colour, (height, width)."""
+    """The alpha channel (height, width), if there is one and it varies; otherwise the brightest colour."""
     if image.shape[2] == 4 and (image[..., 3] != image[0, 0, 3]).any():
         return image[..., 3]
     return np.asarray(image[..., :3].max(axis=2))

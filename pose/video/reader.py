@@ -1,4 +1,4 @@
-"""Frames in: read from a video or a folder of numbered stills."""
+"""Frames read from a video or a folder of numbered stills."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def read_frames(path: str | Path, start: int = 0, stop: int | None = None) -> It
     Warns
     -----
     UserWarning
-        If the file ends before the count it announces, or frames within it are damaged or lost, naming them; those
-        behind them keep their index.
+        If the file has fewer frames than it announces, or frames within it are damaged or lost. The warning names
+        them; later frames keep their index.
     """
     path = Path(path)
     frames = decode_stills(path) if path.is_dir() else decode_video(path)

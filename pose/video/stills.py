@@ -19,12 +19,12 @@ STILL_RATE = 60.0
 
 
 def list_stills(folder: Path) -> list[Path]:
-    """The numbered pictures of a folder, in the order of their trailing digits; hidden files are no pictures.
+    """The numbered pictures of a folder, in the order of their trailing digits; hidden files are left out.
 
     Raises
     ------
     DataError
-        If there is none, or two carry the same number.
+        If there is no numbered picture, or two carry the same number.
     """
     return list(_numbered_stills(folder).values())
 
@@ -35,7 +35,7 @@ def holds_stills(folder: Path) -> bool:
 
 
 def _still_number(path: Path) -> int | None:
-    """The number of a picture; None for anything else. Hidden files are what a Mac writes beside each."""
+    """The number of a picture; None for anything else, such as the hidden file that a Mac writes beside a picture."""
     digits = re.search(r"[0-9]{1,9}$", path.stem)
     if not digits or path.suffix.lower() not in STILL_SUFFIXES or path.name.startswith(".") or not path.is_file():
         return None
@@ -65,7 +65,7 @@ def _numbered_stills(folder: Path) -> dict[int, Path]:
 
 def read_still(path: Path, flags: int = cv2.IMREAD_COLOR) -> Image:
     """Read one picture; `flags` are those of `cv2.imread`."""
-    # cv2.imread returns None in silence for paths it cannot encode, so the bytes are read here.
+    # cv2.imread silently returns None for paths that it cannot encode, so the bytes are read here.
     try:
         content = np.frombuffer(path.read_bytes(), np.uint8)
     except OSError as error:
@@ -77,7 +77,7 @@ def read_still(path: Path, flags: int = cv2.IMREAD_COLOR) -> Image:
 
 
 def indexed_stills(folder: Path) -> Iterator[tuple[int, Path]]:
-    """Pictures with their 0-based index; tools number from 0 or from 1."""
+    """Pictures with their 0-based index; numbers may start from 0 or from 1."""
     stills = _numbered_stills(folder)
     origin = min(1, *stills)
     for number, path in stills.items():

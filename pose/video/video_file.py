@@ -18,12 +18,12 @@ from pose.video.frame_times import timed_frames
 from pose.video.stills import STILL_RATE
 
 _LARGEST_FREED = 16 << 20
-"""Bytes of the block that is freed to make glibc keep memory; it heeds none above 32 MiB."""
+"""Bytes of the block that is freed to make glibc keep memory; glibc ignores blocks above 32 MiB."""
 _VIDEO_SUFFIXES = {".avi", ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".wmv", ".3gp"}
 
 
 def is_video(path: Path) -> bool:
-    """Whether a file is meant to be a video, by its name, or is one, by its content."""
+    """Whether a file has a video's suffix or, failing that, a video's content."""
     if path.suffix.lower() in _VIDEO_SUFFIXES:
         return True
     try:
@@ -39,7 +39,7 @@ def open_video(path: Path) -> av.container.InputContainer:
     Raises
     ------
     DataError
-        If it is missing, a pipe or a device, or no video.
+        If the file is missing, a pipe or a device, or no video.
     """
     if not path.exists():
         raise DataError(f"{path}: no such video")
@@ -57,7 +57,7 @@ def open_video(path: Path) -> av.container.InputContainer:
 
 
 def ffmpeg_address(path: Path) -> str:
-    """The path as FFmpeg takes it: absolute, as it would read the ``a`` of ``a:b.avi`` as a protocol."""
+    """The absolute path for FFmpeg, which would take the ``a`` of ``a:b.avi`` for a protocol."""
     return str(path.absolute())
 
 
@@ -83,8 +83,9 @@ def decode_video(path: Path, *, keep_alpha: bool = False) -> Iterator[VideoFrame
 def _keep_freed_pictures() -> None:
     """Make glibc keep the memory of dropped pictures for the next ones.
 
-    It returns free memory at the end of the heap to the system, two pictures at a time, and the page faults that follow
-    take longer than decoding. It keeps twice the size of the largest block ever freed, so one block is freed here.
+    By default glibc returns free memory at the end of the heap to the system, two pictures at a time, and the page
+    faults that follow take longer than decoding. It keeps twice the size of the largest block ever freed, so one large
+    block is freed here.
     """
     np.empty(_LARGEST_FREED, dtype=np.uint8)
 
@@ -96,7 +97,7 @@ def video_stream(container: av.container.InputContainer) -> av.VideoStream | Non
 
 
 def _upright(frame: av.VideoFrame, reformatter: VideoReformatter, layout: str) -> Image:
-    """A frame's picture, turned as the container's display matrix says: phones note how they were held."""
+    """A frame's picture, turned as the container's display matrix says: phones note there how they were held."""
     image = reformatter.reformat(frame, format=layout, threads=1).to_ndarray()
     turns = round(frame.rotation / 90)
     return np.ascontiguousarray(np.rot90(image, turns) if turns else image, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""H.264 video out: whole, or not at all."""
+"""H.264 videos, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pose.types import Image
 from pose.video.video_file import ffmpeg_address
 
 _RATE_DENOMINATOR = 1001
-"""Largest denominator of a rate: that of television's rates, 30000 / 1001 and its like."""
+"""Largest denominator of a frame rate, which is that of television's rates such as 30000 / 1001."""
 
 
 class VideoWriter:
@@ -34,7 +34,7 @@ class VideoWriter:
     width, height : int
         Picture size in pixels; an odd one is cut by a row or column, which H.264's 4:2:0 needs.
     rate : float
-        Frames per second; 30000 / 1001 and its like are kept exactly.
+        Frames per second; rates such as 30000 / 1001 are kept exactly.
     comment : str
         Kept in the file, where players and ``ffprobe`` show it.
 
@@ -43,7 +43,7 @@ class VideoWriter:
     DataError
         If the file cannot be written there, or no picture was written when the context ends.
     ValueError
-        If the size or the rate can be no video's, or a picture has another size.
+        If no video can have the size or the rate, or a picture has another size.
     """
 
     def __init__(self, path: str | Path, width: int, height: int, rate: float = 60.0, comment: str = "") -> None:

@@ -1,1 +1,1 @@
-"""The data that benchmarks measure on."""
+"""Data of the benchmarks: simulated problems, and data sets read from files."""

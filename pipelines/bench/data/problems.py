@@ -1,8 +1,8 @@
 """The regression problems of the benchmarks: simulated ones, and those in a folder of data.
 
-A folder holds files as `pipelines.bench.data.reading` reads them, and may hold hyperparameters.json,
-{NAME: {"gamma": number or list (d,), "noise": number}}, for inputs and outputs scaled as here. What it does not give is
-fitted once.
+A folder holds files that `pipelines.bench.data.reading` reads. It may hold hyperparameters.json,
+{NAME: {"gamma": number or list (d,), "noise": number}}, for inputs and outputs scaled as in this module.
+Hyperparameters that it does not give are fitted once.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from pose.errors import DataError
 from pose.files import atomic_path
 from pose.types import FloatArray
 
-# A round number between those that a marginal likelihood and held-out blocks of video find for standardised joints.
+# Round numbers between the fits by marginal likelihood and by held-out blocks of video, for standardised joints.
 HISTOSC_GAMMA, HISTOSC_NOISE = 3e-3, 1e-2
 WORDS = 400
-"""Shape contexts that a HistoSC histogram counts."""
+"""Number of shape contexts counted in a HistoSC histogram."""
 
 HYPERPARAMETERS = "hyperparameters.json"
 
 RESERVED = (*SIMULATED, "histosc_like")
-"""Names of problems that are made here; a file of that name would be taken for one."""
+"""Names of problems made by this module; a data file must not have one of them."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class Problem:
 
 
 class Catalogue:
-    """What problems there are, and the parameters of their kernels.
+    """The problems that exist, and the parameters of their kernels.
 
     Parameters
     ----------
     folder : Path or None
         The folder of data.
     fits : Path
-        A JSON file for parameters that had to be fitted.
+        JSON file in which fitted parameters are kept.
     reporter : Reporter
-        Is told, as a fault, of every file that is left out.
+        Gets a fault for each file that is left out.
     """
 
     def __init__(self, folder: Path | None, fits: Path, reporter: Reporter) -> None:
@@ -87,11 +87,11 @@ class Catalogue:
 
     @property
     def names(self) -> list[str]:
-        """The regression problems of the folder, those that cannot be used included."""
+        """Names of the regression problems of the folder, also of those that cannot be used."""
         return self._names
 
     def missing(self, name: str) -> str:
-        """Return what keeps this problem from being drawn, nothing if it can be."""
+        """Return why this problem cannot be drawn; empty if it can be."""
         if name in SIMULATED:
             return ""
         if name not in self._missing:
@@ -99,12 +99,12 @@ class Catalogue:
         return self._missing[name]
 
     def most(self, name: str, share: float) -> int:
-        """Return this share of a file's rows; of a problem that can be drawn at any size, there is no such number.
+        """Return the number of rows in this share of a problem's file.
 
         Raises
         ------
         DataError
-            If it is not what it should be.
+            If the file is missing or faulty.
         """
         self._require(name)
         return int(share * self._rows[name])
@@ -115,7 +115,7 @@ class Catalogue:
         Raises
         ------
         DataError
-            If there is no such problem, or its file is not what it should be.
+            If there is no such problem, or its file is faulty.
         """
         if name in SIMULATED:
             gamma = SIMULATED[name].gamma
@@ -133,7 +133,7 @@ class Catalogue:
             raise DataError(f"{name}: {self.missing(name)}")
 
     def _look_up(self, name: str) -> str:
-        """Learn what there is to know of a file, and return what is wrong with it."""
+        """Read a problem's file and its hyperparameters, and return what is wrong with them; empty if nothing is."""
         folder, stem = self.folder, _file_stem(name)
         try:
             if folder is None or (path := find(folder, stem)) is None:
@@ -144,7 +144,7 @@ class Catalogue:
             self._rows[name] = len(X)
         except DataError as error:
             self._reporter.fault(str(error))
-            # Tables are for others, who do not know this folder.
+            # The text goes into tables for other people, so the folder's path is left out.
             return str(error).replace(f"{folder}{os.sep}", "").replace(f"{folder}: ", "")
         return ""
 
@@ -182,13 +182,13 @@ def draw(specified: Parameters, folder: Path | None, n_test: int = 1000, seed: i
         From `Catalogue.specify`.
     folder : Path or None
     n_test : int
-        Test samples; fewer, or none, where the file has no more rows.
+        Number of test samples; fewer, or none, if the file has too few rows.
     seed : int
 
     Raises
     ------
     DataError
-        If the file is not what it should be, or has less than n rows.
+        If the file is faulty, or has fewer than n rows.
     """
     name, n = specified["name"], specified["n"]
     rng = np.random.default_rng(seed)
@@ -225,10 +225,10 @@ def _simulate(name: str, n: int, n_test: int, rng: np.random.Generator) -> Sampl
 
 
 def _mix(H: FloatArray, Y: FloatArray, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Draw n histograms like these, (n, words), and their outputs: mixtures of two that follow each other.
+    """Draw n histograms (n, words) like those given, and their outputs, as mixtures of two successive rows.
 
-    A mixture is the probability of each word, and the words are drawn again: no two rows are nearly equal, as those of
-    successive video frames are.
+    A mixture gives the probability of each word, and the words are drawn from it. So no two rows are nearly equal,
+    unlike those of successive video frames.
     """
     first = rng.integers(len(H) - 1, size=n)
     share = rng.random((n, 1))
@@ -246,7 +246,7 @@ def _standardise(X: FloatArray, Y: FloatArray, X_test: FloatArray, Y_test: Float
 
 
 def _scale_histograms(X: FloatArray, Y: FloatArray, X_test: FloatArray, Y_test: FloatArray) -> Sample:
-    """Divide all words by one number, and all joints, centred, by another: both have one unit."""
+    """Divide all words by one number, and all centred joints by another: words share one unit, and so do joints."""
     centre = Y.mean(axis=0)
     spread, reach = X.std(), (Y - centre).std()
     return X / spread, (Y - centre) / reach, X_test / spread, (Y_test - centre) / reach
@@ -268,7 +268,7 @@ def _read(folder: Path, name: str) -> Samples:
 
 
 def _read_hyperparameters(path: Path) -> dict[str, dict[str, Any]]:
-    """Return a file's entries, none where there is no file."""
+    """Return a file's entries; none if there is no file."""
     if not path.is_file():
         return {}
     try:

@@ -1,9 +1,9 @@
-"""Data sets from files that people have: NAME.npz, NAME.csv or NAME.mat, one data set a file.
+"""Data sets from files: NAME.npz, NAME.csv or NAME.mat, one data set per file.
 
 - `.npz`: `X` (n, d) and `y` (n,) or `Y` (n, q).
-- `.csv`: a line a sample, with or without a line of headings; commas, semicolons, tabs or blanks between the columns.
-  Columns headed y, target or y1, y2, ... are the outputs; without such headings the last column is.
-- `.mat` (to version 7): `X` and `y` or `Y`, or one matrix whose last column is the output. Of Sarcos
+- `.csv`: one line per sample, with or without a line of headings; columns are separated by commas, semicolons, tabs or
+  blanks. Columns headed y, target or y1, y2, ... are the outputs; without such headings the last column is the output.
+- `.mat` (to version 7): `X` and `y` or `Y`, or one matrix whose last column is the output. In Sarcos
   (`sarcos_inv.mat`: 21 inputs, 7 torques) the first torque is the output.
 """
 
@@ -28,16 +28,16 @@ SUFFIXES = (".npz", ".csv", ".mat")
 OUTPUT_HEADING = re.compile(r"y\d*|target\d*", re.IGNORECASE)
 
 LAYOUTS = {"sarcos_inv": (21, 21)}
-"""Files of one matrix whose last column is not the output: how many columns are inputs, and which is the output."""
+"""Number of inputs and index of the output column, for files of one matrix whose last column is not the output."""
 
 SMALLEST, LARGEST = 1e-100, 1e100
-"""How far a column may reach: the squares of others vanish or overflow."""
+"""Smallest spread and largest absolute value of a column: squares of others underflow or overflow."""
 
 DIGITS = 1e-10
-"""Variation of a column, as a share of its size, below which it is rounding and is not scaled."""
+"""Spread of a column, relative to its largest value, below which it is rounding and cannot be scaled."""
 
 MAX_NAMED = 3
-"""Most faults of one kind that a message names."""
+"""Largest number of faults of one kind that a message names."""
 
 UNREADABLE = (
     OSError,
@@ -50,13 +50,13 @@ UNREADABLE = (
     zlib.error,
     MatReadError,
 )
-"""What the libraries raise at files that are not theirs, or damaged."""
+"""Errors that the reading libraries raise for damaged files or files of another format."""
 
 Samples = tuple[FloatArray, FloatArray]
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """Return the file of a data set, None where there is none.
+    """Return the file of a data set, or None.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def find(folder: Path, name: str) -> Path | None:
 
 
 def names(folder: Path) -> list[str]:
-    """Return the data sets of a folder, sorted."""
+    """Return the names of a folder's data sets, sorted."""
     stems = {path.stem for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file()}
     return sorted({stem.partition("_")[0] if stem in LAYOUTS else stem for stem in stems})
 
@@ -83,18 +83,18 @@ def read_samples(path: Path, constants: bool = False) -> Samples:
     ----------
     path : Path
     constants : bool
-        Allow constant columns, as histograms and root-relative poses have.
+        Allow constant columns, which histograms and root-relative poses have.
 
     Raises
     ------
     DataError
-        If it cannot be read, or with all that is wrong in it: values that are no numbers or too large to square,
-        columns that are constant or nearly so, fewer than two rows.
+        If the file cannot be read, or its values cannot be used: not finite or too large to square, columns constant or
+        nearly so, fewer than two rows. The message names all faults.
     """
     try:
         X, Y = {".npz": _read_npz, ".csv": _read_csv, ".mat": _read_mat}[path.suffix](path)
     except DataError:
-        raise  # a ValueError too, but it has said all
+        raise  # it is a ValueError too, but its message is complete
     except UNREADABLE as error:
         raise DataError(f"{path}: cannot be read as {path.suffix[1:]} ({' '.join(str(error).split())})") from error
     faults = _faults(X, Y, constants)
@@ -104,7 +104,7 @@ def read_samples(path: Path, constants: bool = False) -> Samples:
 
 
 def _read_npz(path: Path) -> Samples:
-    # Opened here, as NumPy leaves a file open that is no whole archive.
+    # Opened here, since NumPy leaves a damaged file open.
     with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
         return _named(path, {name: held[name] for name in held.files})
 
@@ -130,7 +130,7 @@ def _named(path: Path, held: dict[str, np.ndarray]) -> Samples:
             f"{path}: needs X (n, d) and y (n,) or Y (n, q); it holds {', '.join(sorted(held)) or 'nothing'}"
         )
     X, Y = held["X"], held[outputs]
-    if Y.ndim == 2 and len(Y) == 1 < len(X):  # a row vector, as MATLAB users have
+    if Y.ndim == 2 and len(Y) == 1 < len(X):  # a row vector, common in MATLAB files
         Y = Y.T
     if X.ndim != 2 or Y.ndim not in (1, 2) or len(X) != len(Y):
         raise DataError(f"{path}: X {X.shape} and {outputs} {Y.shape} must have the same rows")
@@ -177,7 +177,7 @@ def _read_csv(path: Path) -> Samples:
 
 
 def _split(lines: list[str]) -> list[list[str]]:
-    """Return the cells of each line; the first line tells what is between them."""
+    """Return the cells of each line; the delimiter is found in the first line."""
     first = next((line for line in lines if line.strip()), "")
     delimiter = next((mark for mark in ",;\t" if mark in first), None)
     if delimiter is None:
@@ -197,7 +197,7 @@ def _number(cell: str) -> float | None:
 
 
 def _faults(X: FloatArray, Y: FloatArray, constants: bool) -> list[str]:
-    """Return what is wrong with numbers."""
+    """Return the faults of a data set's numbers."""
     if len(X) < 2:
         return [f"has {len(X)} row{'' if len(X) == 1 else 's'}, two or more are needed"]
     faults = []
@@ -221,7 +221,7 @@ def _faults(X: FloatArray, Y: FloatArray, constants: bool) -> list[str]:
 
 
 def _narrow_columns(name: str, values: FloatArray) -> list[str]:
-    """Return what is wrong with columns that do not vary, or by too little to be scaled."""
+    """Return a fault for each column that is constant, or varies too little to be scaled."""
     spans = np.ptp(values, axis=0)
     faults = []
     for column in np.flatnonzero(spans <= np.maximum(SMALLEST, DIGITS * np.abs(values).max(axis=0)))[:MAX_NAMED]:

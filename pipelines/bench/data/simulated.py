@@ -1,4 +1,4 @@
-"""Regression problems of any size, made by formulas."""
+"""Regression problems drawn from formulas, at any size."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ JOINTS = 8
 ARM_NOISE = 0.03
 ARM_TARGET = (0.4, 0.2, 0.1)
 MANY_OUTPUTS = 45
-"""Outputs of a pose of 15 joints."""
+"""Number of outputs, that of a pose of 15 joints."""
 
 Clean = Callable[[FloatArray], FloatArray]
-"""Inputs (n, d) -> outputs (n, q) without noise."""
+"""Function from inputs (n, d) to outputs (n, q) without noise."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A problem by a formula.
+    """A problem drawn from a formula.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Simulated:
     noise_of : callable
         Takes noise-free outputs (n, q); returns the standard deviations (q,) of the noise added to them.
     gamma, noise
-        Kernel parameters (d,), or one for all inputs, and sigma^2, for standardised inputs and outputs.
+        The kernel's gamma, (d,) or one for all inputs, and sigma^2, both for standardised inputs and outputs.
     """
 
     inputs: Callable[[np.random.Generator, int], FloatArray]
@@ -43,7 +43,7 @@ class Simulated:
 
 
 def friedman1(X: FloatArray, weights: FloatArray) -> FloatArray:
-    """Friedman's first function: five of ten inputs (n, 10) matter; weights (4, q) of its terms.
+    """Friedman's first function of inputs (n, 10), of which five matter, with weights (4, q) of its terms.
 
     References
     ----------
@@ -54,14 +54,14 @@ def friedman1(X: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def arm_tip(angles: FloatArray) -> FloatArray:
-    """Return the tip (n, 3) of an arm of revolute joints with these angles (n, joints).
+    """Return the tip (n, 3) of an arm whose revolute joints have these angles (n, joints).
 
-    Links are 1 / joints long, and each joint's axis is twisted by a quarter turn against the one before, to one side
-    and the other in turn. At zero angles the arm lies straight along x.
+    Links are 1 / joints long. Each joint's axis is turned by 90 degrees against that of the joint before, alternately
+    to either side. At zero angles the arm lies straight along x.
     """
     n, joints = angles.shape
     x, y, z = np.zeros(n), np.zeros(n), np.zeros(n)
-    # From the tip inwards: the point, seen from one joint, is brought into the frame of the joint before it.
+    # From the tip inwards: transform the point from one joint's frame into that of the joint before.
     for joint in range(joints - 1, -1, -1):
         side = 1 - 2 * (joint % 2)
         x, y, z = x + 1 / joints, -side * z, side * y
@@ -88,7 +88,7 @@ def _friedman1_variants(rng: np.random.Generator) -> Clean:
     return lambda X: friedman1(X, weights)
 
 
-# The parameters are marginal-likelihood fits on 2,000 standardised samples; five of Friedman's inputs do not matter.
+# Parameters fitted by marginal likelihood on 2,000 standardised samples; five of Friedman's inputs do not matter.
 _FRIEDMAN1_GAMMA = (0.130502, 0.148834, 0.0672212, 0.0173893, 0.00753965, 1e-6, 0.000115977, 1e-6, 1e-6, 1e-6)
 _FRIEDMAN1_NOISE = 0.0426459
 _FRIEDMAN1_WIDTH, _FRIEDMAN1_WIDTH_NOISE = 0.0490333, 0.0402185
@@ -99,11 +99,11 @@ SIMULATED = {
     "friedman1": Simulated(
         _unit_cube, _friedman1_alone, lambda Y: np.ones(Y.shape[1]), _FRIEDMAN1_GAMMA, _FRIEDMAN1_NOISE
     ),
-    # The paper's kernel has one width; the inputs that do not matter then count as much as the others.
+    # With one width for all inputs, as in the paper, inputs that do not matter count as much as the others.
     "friedman1_isotropic": Simulated(
         _unit_cube, _friedman1_alone, lambda Y: np.ones(Y.shape[1]), _FRIEDMAN1_WIDTH, _FRIEDMAN1_WIDTH_NOISE
     ),
-    # Other weights for each output: as smooth, as noisy, and the same inputs matter.
+    # Each output has weights of its own; smoothness, noise and the inputs that matter are those of friedman1.
     "friedman1_45": Simulated(
         _unit_cube, _friedman1_variants, lambda Y: np.ones(Y.shape[1]), _FRIEDMAN1_GAMMA, _FRIEDMAN1_NOISE
     ),

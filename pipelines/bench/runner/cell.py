@@ -1,4 +1,4 @@
-"""What a benchmark is made of: tables of rows, each with one cell to measure, and what measuring it found."""
+"""Parts of a benchmark: tables of rows, each row with one cell to measure, and the results of measuring it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Parameters = Mapping[str, Any]
 T = TypeVar("T")
 
 Outcome = Literal["done", "limit", "unavailable", "error"]
-"""Measured; ended by the time limit; something is not installed or not in this version; failed."""
+"""How a measurement ended: done; at the time limit; not available here (not installed, other version); by an error."""
 
 Size = Literal["full", "quick"]
 
 
 class UnavailableError(Exception):
-    """A task cannot be done here, and that is no fault: the message says what is missing, in a word or two."""
+    """A task cannot run here, which is no fault. The message says what is missing, in a word or two."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a task says about its own result.
+    """A task's report on its own result.
 
     Attributes
     ----------
     measures : dict
         Numbers and words for the table, by name.
     arrays : dict of array
-        Kept beside the results, for comparisons of one cell with another.
+        Arrays kept beside the results, for comparisons between cells.
     """
 
     measures: dict[str, Value]
@@ -42,12 +42,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
-    """A task that is ready to start: everything is drawn, loaded and compiled.
+    """A task that is ready to start: its problem is drawn, and all code is loaded and compiled.
 
     Attributes
     ----------
     work : callable
-        What is measured.
+        The part that is measured.
     check : callable
         Takes the result of `work`; not measured.
     """
@@ -57,7 +57,7 @@ class Job(Generic[T]):
 
 
 Task = Callable[[Parameters, Path | None, int], Job[Any]]
-"""Takes a cell's parameters, the folder of data and the seed of this repetition."""
+"""Function from a cell's parameters, the folder of data and the repetition's seed to a job."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Cell:
     task : str
         "module:function" of a `Task`, which the measuring process imports.
     parameters : dict
-        Of JSON values. Together with the task they are the cell's identity, so nothing in them may be a path.
+        JSON values. Task and parameters together identify the cell, so no parameter may be a path.
     """
 
     task: str
@@ -77,23 +77,23 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The identity, equal for equal cells of different runs."""
+        """Identifier of the cell, the same in every run."""
         return json.dumps([self.task, self.parameters], sort_keys=True)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measure of a cell that needs the result of another one.
+    """A measure of a cell that needs the result of another cell.
 
     Attributes
     ----------
     measure : str
-        Its name.
+        Name of the measure.
     array : str
-        What is compared, one of `Finding.arrays`.
+        Name of the array compared, one of `Finding.arrays`.
     reference : Cell
     distance : callable
-        Takes this cell's array and the reference's.
+        Function of this cell's array and the reference's.
     """
 
     measure: str
@@ -111,12 +111,12 @@ class Row:
     labels : tuple of str
         One for each of the table's first columns.
     cell : Cell or None
-        None where it cannot be measured.
+        None if the row cannot be measured.
     missing : str
-        Why not.
+        Why the row cannot be measured.
     comparisons : tuple of Comparison
     quoted : dict
-        Measures of a row that others have measured; `missing` says where they are from.
+        Measures taken from the literature; `missing` then says where they are from.
     """
 
     labels: tuple[str, ...]
@@ -134,8 +134,8 @@ class Column:
     ----------
     heading, measure, format : str
     spread : bool
-        Show the mean and the standard deviation of repeated measurements, not their median: they differ in the split
-        of the samples, not by the noise of the machine.
+        Show mean and standard deviation of repeated measurements instead of their median, because they differ by the
+        split of the samples, not by the noise of the machine.
     per : str
         Another measure that this one is divided by.
     """
@@ -149,7 +149,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows side by side."""
+    """A table to measure: title, headings of the label columns, columns, rows and a note."""
 
     title: str
     labels: tuple[str, ...]
@@ -166,11 +166,11 @@ class Run:
     ----------
     outcome : str
     measures : dict
-        Empty unless it was done.
+        Empty unless the outcome is "done".
     remark : str
         The error, or what is missing.
     limit : float
-        Seconds that were allowed.
+        Time limit, seconds.
     """
 
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""One run a folder: two at a time would each write over what the other has measured."""
+"""Lock of a folder of results: two runs at once would overwrite each other's measurements."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder; the system lets go of it when the process ends, however it does.
+    """Lock a folder; the system releases the lock when the process ends, however it ends.
 
-    The lock file stays, as whoever removes it might remove that of the next run.
+    The lock file is not removed: by then it may be the lock of the next run.
 
     Raises
     ------
     UsageError
-        If another process holds it.
+        If another process holds the lock.
     DataError
         If the lock file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""What the figures were measured on: nothing that names the machine or its owner."""
+"""Description of the machine that measured the figures, without anything that names the machine or its owner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
 def this_machine() -> dict[str, str]:
-    """Return processor, cores, memory, and the versions of what computes."""
+    """Return processor, cores, memory, and the versions of Python and the numerical libraries."""
     return {
         "processor": _processor(),
         "cores": str(joblib.cpu_count()),
@@ -48,7 +48,8 @@ def _memory() -> str:
 
 def _blas() -> str:
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    # OpenCV brings one of its own, where it is loaded; where none is in a package's folder, it is the system's.
+    # Only NumPy's and SciPy's BLAS count, as OpenCV may have loaded one of its own. If neither has one in its folder,
+    # the system's is used.
     pools = [pool for pool in pools if {"numpy", "scipy"} & set(re.split(r"\W", pool["filepath"]))] or pools
     names = {f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', 'unknown')})" for pool in pools}
     return ", ".join(sorted(names))

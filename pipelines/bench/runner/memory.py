@@ -1,4 +1,4 @@
-"""The memory a piece of work takes at its peak, beyond what the process held before."""
+"""Peak memory of a piece of work, beyond what the process held before."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 class PeakMemory:
-    """Measures from its making on.
+    """Peak memory since this object was made.
 
-    On Linux the kernel's high-water mark is set back first. Elsewhere it cannot be: the figure is then what the work
-    added to the highest mark before, too little where something earlier took more.
+    On Linux the kernel's high-water mark is reset first. Elsewhere this is impossible: the figure is then the rise of
+    the high-water mark, which is too small if earlier work took more.
     """
 
     def __init__(self) -> None:
         gc.collect()
         _return_free_memory()
         try:
-            CLEAR_REFS.write_text("5")  # proc(5): the mark becomes what is held now
+            CLEAR_REFS.write_text("5")  # proc(5): resets the high-water mark to the current use
         except OSError:
             self._before = _high_water_mark()
         else:
             self._before = _status_bytes("VmRSS")
 
     def growth(self) -> int | None:
-        """Return the bytes of the peak since then beyond the start, None where the system does not say."""
+        """Return how far the peak exceeds the memory at the start, bytes; None if the system does not say."""
         peak = _high_water_mark()
         return None if peak is None or self._before is None else max(0, peak - self._before)
 
 
 def _return_free_memory() -> None:
-    """Give back what the allocator keeps for later: work that filled it unseen would look too frugal."""
+    """Return the allocator's free memory to the system: work that reused it would seem to need less."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
         if trim is not None:
@@ -43,7 +43,7 @@ def _return_free_memory() -> None:
 
 
 def _high_water_mark() -> int | None:
-    """Return the most bytes this process has held."""
+    """Return the most memory that this process has held, bytes."""
     # Not `ru_maxrss` on Linux: a new process inherits its parent's.
     if STATUS.exists():
         return _status_bytes("VmHWM")

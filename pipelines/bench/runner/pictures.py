@@ -1,4 +1,4 @@
-"""How all pictures of the benchmarks are made."""
+"""Drawing shared by all pictures of the benchmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pose.files import atomic_path
 
 WIDTH, HEIGHT = 5.2, 4.0
-"""Inches of one panel."""
+"""Width and height of one panel, inches."""
 
 
 def panels(rows: int, columns: int, title: str) -> tuple[Figure, list[Axes]]:
@@ -28,13 +28,13 @@ def panels(rows: int, columns: int, title: str) -> tuple[Figure, list[Axes]]:
 
 
 def say_nothing_measured(axis: Axes) -> None:
-    """Say in an empty panel why it is empty."""
+    """Write "not measured" into a panel without curves."""
     if not axis.has_data():
         axis.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axis.transAxes, color="0.5")
 
 
 def legend_below(figure: Figure, columns: int = 6) -> None:
-    """Explain all panels once, below them, where no curve runs; nothing where nothing is drawn."""
+    """Draw one legend for all panels, below them; none if nothing is drawn."""
     shown = {
         label: handle for axis in figure.axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
@@ -45,7 +45,7 @@ def legend_below(figure: Figure, columns: int = 6) -> None:
 
 
 def few_markers(axis: Axes, x: np.ndarray, y: np.ndarray, label: str, colour: str) -> None:
-    """Draw a curve through what is known, its last point marked: where a method arrived, or was stopped."""
+    """Draw a curve through the finite points, with a dot at the last: where a method converged or was stopped."""
     x, y = x[np.isfinite(y)], y[np.isfinite(y)]
     if len(x) == 0:
         return

@@ -1,4 +1,4 @@
-"""Starts measuring processes, ends them at the time limit, and takes their answers."""
+"""Processes that measure: starting them, ending them at the time limit, and receiving their answers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pipelines.bench.runner.cell import Cell, Run
 
 
 class MeasuringProcess:
-    """Measures cells in a process of their own, which a crash or the time limit ends; a context manager.
+    """Measures cells in a process of their own, which a crash or the time limit may end; a context manager.
 
     Parameters
     ----------
     fresh : bool
-        A new process for each measurement: what one leaves in memory or caches does not help the next. Otherwise one
-        process serves as long as it lives, and spares the second or two of imports.
+        Start a new process for each measurement, so that none profits from memory or caches of an earlier one.
+        Otherwise one process serves as long as it lives, which spares a second or two of imports per measurement.
     """
 
     def __init__(self, fresh: bool = True) -> None:
         self._fresh = fresh
         self._process: subprocess.Popen[str] | None = None
-        # A file, as a full pipe that nobody reads would stop the process.
+        # A file and no pipe: nobody reads it meanwhile, and a full pipe would stop the process.
         self._log = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed with the process
 
     def __enter__(self) -> MeasuringProcess:
@@ -53,12 +53,12 @@ class MeasuringProcess:
         limit : float
             Seconds for the work itself; drawing the problem, warming up and checking the result are not counted.
         arrays : Path
-            The .npz file that the arrays of the finding, if any, are written to.
+            The .npz file to which the finding's arrays, if any, are written.
 
         Returns
         -------
         Run
-            A process that crashes or is killed for its memory is an "error" too.
+            Its outcome is "error" also if the process crashes or is killed for its memory.
         """
         request = {
             "task": cell.task,
@@ -94,7 +94,7 @@ class MeasuringProcess:
     def _ask(
         self, process: subprocess.Popen[str], request: dict[str, Any], limit: float
     ) -> tuple[dict[str, Any] | None, bool]:
-        """Return the answer, None where the process ended without one, and whether the limit ended it."""
+        """Return the answer (None if the process ended without one), and whether the time limit ended the process."""
         assert process.stdin is not None
         assert process.stdout is not None
         expired = threading.Event()
@@ -115,7 +115,7 @@ class MeasuringProcess:
                 else:
                     return event, False
         except BrokenPipeError:
-            pass  # it ended before it read the request
+            pass  # the process ended before it read the request
         except BaseException:
             self._end()
             raise
@@ -130,7 +130,7 @@ class MeasuringProcess:
             self._process = None
 
     def _last_words(self, code: int) -> str:
-        """Say how a process ended that gave no answer."""
+        """Say how a process without an answer ended."""
         if code < 0:
             hint = " (out of memory?)" if -code == getattr(signal, "SIGKILL", None) else ""
             return f"killed by {signal.Signals(-code).name}{hint}"

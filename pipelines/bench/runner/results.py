@@ -1,4 +1,4 @@
-"""The results of one benchmark: a JSON file, written after every measurement, from which a stopped run goes on."""
+"""The results of one benchmark: a JSON file, written after every measurement, so that a stopped run can go on."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from pose.types import FloatArray
 
 
 class Results:
-    """What has been measured so far.
+    """The measurements of one benchmark so far.
 
     Parameters
     ----------
     path : Path
         The JSON file. Arrays lie in a folder beside it.
     heading : dict
-        `benchmark`, `size`, `version`, `machine` and `figure` (the name of the picture beside the file, or nothing):
-        results of others are not continued.
+        `benchmark`, `size`, `version`, `machine` and `figure` (the name of the picture beside the file, or empty).
+        Results with another heading are not continued.
     overwrite : bool
-        Begin anew whatever is there.
+        Begin anew, even if there are results.
 
     Raises
     ------
     DataError
         If the file cannot be read.
     UsageError
-        If it is of another version or machine.
+        If the file is of another version or machine.
     """
 
     def __init__(self, path: Path, heading: dict[str, Any], overwrite: bool) -> None:
@@ -62,7 +62,7 @@ class Results:
         return self.path.with_suffix(".arrays") / f"{digest}.npz"
 
     def sheets(self, tables: list[Table]) -> list[Sheet]:
-        """Return the tables, filled in as far as they are."""
+        """Return the tables, filled in as far as they are measured."""
         return [sheet(table, [self.summary(row) for row in table.rows]) for table in tables]
 
     def write(self, tables: list[Table]) -> None:
@@ -87,30 +87,30 @@ class Results:
             self.put(Cell(entry.task, entry.parameters), entry.runs)
 
     def check(self, tables: list[Table]) -> None:
-        """Raise a `DataError` if numbers of these tables were read as something else."""
+        """Raise a `DataError` if a measure shown in these tables is not a number."""
         check_columns(self.path, tables, {key: runs for key, (_, runs) in self._cells.items()})
 
     def arrays(self, cell: Cell) -> dict[str, FloatArray]:
-        """Return the arrays that the first measurement of a cell found, none where there are none that can be read."""
+        """Return the arrays of a cell's first measurement; none if there are none, or they cannot be read."""
         path = self.arrays_path(cell)
         if not path.is_file() or not self.runs(cell):
             return {}
         try:
-            # Opened here, as NumPy leaves a file open that is no whole archive.
+            # Opened here, since NumPy leaves a damaged file open.
             with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 return {name: np.asarray(values, dtype=np.float64) for name, values in held.items()}
         except UNREADABLE:
-            return {}  # as if they were not there: `lost` finds them
+            return {}  # treated as missing: `lost` finds the cell
 
     def lost(self, tables: list[Table], drawn: Sequence[str]) -> set[str]:
-        """Return the keys of the cells whose first measurement is here while arrays that it found are not.
+        """Return the keys of cells whose first measurement is kept, but whose arrays are not.
 
         Parameters
         ----------
         tables : list of Table
-            Whose comparisons need arrays.
+            Tables whose comparisons need arrays.
         drawn : sequence of str
-            The arrays that the picture needs of every cell.
+            Names of the arrays that the picture needs from every cell.
         """
         needed: dict[str, tuple[Cell, set[str]]] = {}
         for row in (row for table in tables for row in table.rows if row.cell is not None):
@@ -126,7 +126,7 @@ class Results:
         }
 
     def summary(self, row: Row) -> Run | None:
-        """Return the medians of a row's measurements, or how it failed; None where nothing is known yet."""
+        """Return the medians of a row's measurements, or its failed one; None if nothing is measured yet."""
         if row.quoted:
             return Run("done", 0.0, {**row.quoted, "remark": row.missing})
         if row.cell is None:
@@ -145,7 +145,7 @@ class Results:
 
 
 def medians(runs: list[Run]) -> dict[str, Value]:
-    """Return the median of each number over the runs; of words the first, of truths whether all are true."""
+    """Return the median of each number over the runs; for strings the first, for truth values whether all are true."""
     found: dict[str, Value] = {}
     for name, first in runs[0].measures.items():
         values = [run.measures.get(name) for run in runs]
@@ -159,7 +159,7 @@ def medians(runs: list[Run]) -> dict[str, Value]:
 
 
 def spreads(runs: list[Run]) -> dict[str, Value]:
-    """Return "NAME mean" and "NAME deviation" (n - 1) of each number over two runs or more."""
+    """Return "NAME mean" and "NAME deviation" (by n - 1) of each numeric measure, if there are two runs or more."""
     found: dict[str, Value] = {}
     for name, first in runs[0].measures.items():
         values = [value for run in runs if isinstance(value := run.measures.get(name), int | float)]

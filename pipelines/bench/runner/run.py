@@ -1,4 +1,4 @@
-"""Runs a benchmark: cell by cell, resumable, with its tables written after each measurement."""
+"""Running a benchmark: cell by cell, resumable, with the tables written after each measurement."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Benchmark:
     Attributes
     ----------
     summary : str
-        What it shows, in a line.
+        What the table or figure shows, in one line.
     tables : callable
     draw : callable or None
-        Makes the picture of what has been measured.
+        Draws the picture of the results.
     drawn : tuple of str
-        The arrays of each cell that it needs.
+        Names of the arrays that the picture needs from each cell.
     prepare : callable or None
-        Makes, in the folder of results, the folder of data that the cells get, from the one that was given.
+        Makes the folder of data for the cells, in the folder of results, from the folder that the user gave.
     lacks : callable
-        Takes the folder of data; returns what it needs to make any sense and does not find there.
+        Takes the folder of data; returns words for the data that the benchmark needs and does not find there.
     """
 
     summary: str
@@ -73,16 +73,16 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to.
+    """The result of a run.
 
     Attributes
     ----------
     sheets : list of Sheet
         The tables.
     failed : int
-        Cells whose measurement failed.
+        Number of cells whose measurement failed.
     left_out : list of str
-        Faults of data sets and results that others went on without; they have been reported.
+        Faults of data sets and results that were left out; they have been reported.
     """
 
     sheets: list[Sheet]
@@ -108,25 +108,25 @@ def run_benchmark(
     limit: float = 1800.0,
     overwrite: bool = False,
 ) -> Outcome:
-    """Measure what has not been measured yet; write NAME-SIZE.json and RESULTS.md in `out` after each measurement.
+    """Measure all cells not measured yet; write NAME-SIZE.json and RESULTS.md in `out` after each measurement.
 
     Parameters
     ----------
     name : str
         One of `BENCHMARKS`, or `ALL`.
     out : Path
-        Made if need be.
+        Folder for the results, made if missing.
     reporter : Reporter
     size : str
         One of `SIZES`.
     data : Path or None
-        The folder of data; rows that need it are left empty without it.
+        The folder of data; without it, rows that need it stay empty.
     repeat : int
-        Measurements of each cell; tables show medians.
+        Number of measurements of each cell; tables show medians.
     limit : float
-        Seconds for each.
+        Time limit of a measurement, seconds.
     overwrite : bool
-        Measure all anew.
+        Measure all cells anew.
 
     Returns
     -------
@@ -135,9 +135,9 @@ def run_benchmark(
     Raises
     ------
     UsageError
-        For a request that cannot be.
+        If an argument is out of range.
     DataError
-        For data or results that cannot be read or written. Of all benchmarks the others go on, and it is a fault.
+        If data or results cannot be read or written. With `ALL` this is reported as a fault, and the others go on.
     """
     _check(name, size, data, repeat, limit, out)
     asked_for = _asked_for(name, data, reporter)
@@ -155,7 +155,7 @@ def run_benchmark(
                     raise
                 noting.fault(str(error))
                 continue
-            # Quick ones share a process: starting one takes longer than most of their cells.
+            # Quick benchmarks share a process: starting one takes longer than most of their cells.
             with MeasuringProcess(fresh=size == "full") as process:
                 failed += session.measure(process, noting, folder, repeat, limit)
             sheets += session.sheets
@@ -163,14 +163,14 @@ def run_benchmark(
 
 
 class _Noting:
-    """A reporter that remembers the faults, and tells each once: each benchmark of all finds them anew."""
+    """A reporter that keeps the faults and reports each once: with `ALL`, every benchmark finds them again."""
 
     def __init__(self, inner: Reporter) -> None:
         self.say, self.progress, self._tell = inner.say, inner.progress, inner.fault
         self.faults: list[str] = []
 
     def fault(self, text: str) -> None:
-        """Tell and remember."""
+        """Report and keep a fault, unless it is known."""
         if text not in self.faults:
             self.faults.append(text)
             self._tell(text)
@@ -181,7 +181,7 @@ def _prepared(name: str, size: Size, out: Path, data: Path | None, reporter: Rep
     prepare = BENCHMARKS[name].prepare
     if prepare is None:
         return data
-    # Among all others the folder holds what most of them take, data sets for regression.
+    # With `ALL`, the folder usually holds data sets for regression, and no tree for this benchmark.
     return prepare(size, out, data if alone or (data is not None and table5.is_tree(data)) else None, reporter)
 
 
@@ -204,13 +204,13 @@ class _Session:
 
     @property
     def sheets(self) -> list[Sheet]:
-        """The tables, filled in as far as they are."""
+        """The tables, filled in as far as they are measured."""
         return self._results.sheets(self._tables)
 
     def measure(
         self, process: MeasuringProcess, reporter: Reporter, data: Path | None, repeat: int, limit: float
     ) -> int:
-        """Measure what is missing, and return how many cells failed."""
+        """Measure the missing cells, and return how many cells failed."""
         results = self._results
         cells = _cells(self._tables)
         lost = results.lost(self._tables, self._benchmark.drawn)
@@ -257,7 +257,7 @@ def _check(name: str, size: str, data: Path | None, repeat: int, limit: float, o
 
 
 def _asked_for(name: str, data: Path | None, reporter: Reporter) -> list[str]:
-    """Return the benchmarks to run: of all, those that have what they need."""
+    """Return the names of the benchmarks to run; with `ALL`, those that have the data they need."""
     lacking = {each: lack for each in BENCHMARKS if (lack := BENCHMARKS[each].lacks(data))}
     if name == ALL:
         for each, lack in lacking.items():
@@ -269,7 +269,7 @@ def _asked_for(name: str, data: Path | None, reporter: Reporter) -> list[str]:
 
 
 def _cells(tables: list[Table]) -> list[tuple[str, Cell]]:
-    """Return each cell once, with words for it."""
+    """Return each cell once, with its labels as text."""
     found: dict[str, tuple[str, Cell]] = {}
     for table in tables:
         for row in table.rows:
@@ -279,12 +279,12 @@ def _cells(tables: list[Table]) -> list[tuple[str, Cell]]:
 
 
 def _still_holds(run: Run, limit: float) -> bool:
-    """Whether an earlier measurement stands: what failed may do better now, what took too long with more time."""
+    """Whether an earlier measurement is kept. One that failed, or was stopped at a shorter limit, is repeated."""
     return run.outcome == "done" or (run.outcome == "limit" and run.limit >= limit)
 
 
 def _measure(process: MeasuringProcess, cell: Cell, data: Path | None, seed: int, limit: float, arrays: Path) -> Run:
-    """Measure once; arrays are kept of the first time."""
+    """Measure once; arrays are kept of the first repetition, seed 0."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "arrays.npz"
         run = process.measure(cell, data, seed, limit, found)
@@ -300,7 +300,7 @@ def _in_words(run: Run) -> str:
 
 
 def _write_report(out: Path, reporter: Reporter) -> None:
-    """Write RESULTS.md from all benchmarks that have results here; those that cannot be read are a fault."""
+    """Write RESULTS.md from all results in the folder; report those that cannot be read."""
     held: list[StoredResults] = []
     for path in (out / f"{name}-{size}.json" for size in SIZES for name in BENCHMARKS):
         try:

@@ -1,4 +1,4 @@
-"""Filled-in tables: for the screen, and RESULTS.md, made from all result files and pictures of a folder."""
+"""Filled-in tables: for the screen, and for RESULTS.md, which shows all results and pictures of a folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pipelines.bench.runner.cell import Column, Run, Table
 from pose.files import atomic_path
 
 LIMIT_MARK = "/"
-"""What stands for every number of a measurement that the time limit ended."""
+"""Text in place of every number of a measurement that the time limit ended."""
 
 UNKNOWN = "–"
-"""What stands for a number that was not measured."""
+"""Text in place of a number that was not measured."""
 
 LEGEND = (
     "How to read the tables: s are seconds of the work named alone: kernel and noise were given or fitted before, and "
@@ -43,7 +43,7 @@ class Sheet:
     headings : list of str
     rows : list of list of str
     n_labels : int
-        Columns at the left that hold words.
+        Number of columns at the left that hold labels.
     """
 
     title: str
@@ -58,7 +58,7 @@ class Sheet:
 
 
 def sheet(table: Table, summaries: list[Run | None]) -> Sheet:
-    """Fill in a table with one summary a row; None is still to be measured."""
+    """Fill in a table with one summary per row; None is a row still to be measured."""
     rows = []
     for row, summary in zip(table.rows, summaries, strict=True):
         numbers = [_number(summary, column) for column in table.columns]
@@ -94,8 +94,8 @@ def _remark(summary: Run | None) -> str:
 
 
 def screen_table(filled: Sheet) -> ScreenTable:
-    """Return the table for the screen, its note and remarks left to `below`: beside it they would not fit."""
-    # Text, as rich would read [brackets] as markup; without rules, as ten columns must fit 80 characters.
+    """Return the table for the screen. Its note and remarks would not fit; `below` returns them."""
+    # As Text, since rich would read [brackets] as markup. Without rules, since ten columns must fit 80 characters.
     shown = ScreenTable(title=Text(filled.title), box=SIMPLE_HEAD, padding=0, show_edge=False)
     for column, heading in enumerate(filled.headings[:-1]):
         shown.add_column(heading, justify="left" if filled.is_text(column) else "right", no_wrap=True)
@@ -105,7 +105,7 @@ def screen_table(filled: Sheet) -> ScreenTable:
 
 
 def below(filled: Sheet) -> list[str]:
-    """Return the lines that go below the table on the screen: the note, and each remark with the rows it is of."""
+    """Return the lines below the table on the screen: the note, and each remark with the rows that have it."""
     remarks: dict[str, list[str]] = {}
     for row in filled.rows:
         if row[-1]:
@@ -122,12 +122,12 @@ def markdown_table(filled: Sheet) -> str:
 
 
 def _line(cells: list[str]) -> str:
-    # A remark may be any library's words.
+    # A remark may quote an error of any library, so bars are escaped.
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 class Section(Protocol):
-    """What RESULTS.md shows of a benchmark: `StoredResults` is one."""
+    """A benchmark's section of RESULTS.md; `StoredResults` is one."""
 
     benchmark: str
     size: str
@@ -138,7 +138,7 @@ class Section(Protocol):
 
     @property
     def repeated(self) -> int:
-        """The most measurements of one cell."""
+        """Largest number of measurements of one cell."""
 
 
 def write_markdown(path: Path, results: Sequence[Section]) -> None:

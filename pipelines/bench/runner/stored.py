@@ -1,4 +1,4 @@
-"""What a results file holds, checked when it is read: people copy, merge and edit such files."""
+"""Contents of a results file, checked when it is read, since people copy, merge and edit such files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StoredResults(BaseModel):
     benchmark, size, version, figure : str
     machine : dict of str
     tables : list of Sheet
-        Filled in.
+        The filled-in tables.
     cells : list of StoredCell
     """
 
@@ -61,7 +61,7 @@ class StoredResults(BaseModel):
 
     @property
     def repeated(self) -> int:
-        """The most measurements of one cell."""
+        """Largest number of measurements of one cell."""
         return max((len(cell.runs) for cell in self.cells), default=0)
 
     @model_validator(mode="after")
@@ -75,16 +75,16 @@ class StoredResults(BaseModel):
 
 
 def read_results(path: Path) -> StoredResults:
-    """Return what a results file holds.
+    """Return the contents of a results file.
 
     Raises
     ------
     DataError
-        If it is none, of another format, or cannot be read.
+        If the file is no results file, of another format, or cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        # What is not finite could not be written again.
+        # A number that is not finite could not be written again.
         json.dumps(json.loads(text), allow_nan=False)
         return StoredResults.model_validate_json(text, strict=True)
     except ValidationError as error:
@@ -98,7 +98,7 @@ def read_results(path: Path) -> StoredResults:
 
 
 def check_columns(path: Path, tables: Iterable[Table], runs: dict[str, list[Run]]) -> None:
-    """Raise a `DataError` where a number of a table is something else; `runs` by the key of their cell."""
+    """Raise a `DataError` if a measure shown in a table is not a number; `runs` are keyed by `Cell.key`."""
     for table in tables:
         for row in table.rows:
             for run in runs.get(row.cell.key, []) if row.cell is not None else []:
@@ -109,7 +109,7 @@ def check_columns(path: Path, tables: Iterable[Table], runs: dict[str, list[Run]
 
 
 def damaged(path: Path, why: str) -> DataError:
-    """Return the error for a file that holds something else."""
+    """Return the error for a file that is no valid results file."""
     return DataError(f"{path}: not a results file of this version ({why}); --overwrite replaces it")
 
 

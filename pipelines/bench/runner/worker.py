@@ -1,9 +1,9 @@
-"""Measurements, one after the other, as long as the process PARENT lives.
+"""The measuring process: it measures one cell after the other, as long as its parent process lives.
 
-``python -m pipelines.bench.runner.worker PARENT`` starts it.
+It is started by ``python -m pipelines.bench.runner.worker PARENT``, PARENT being the parent's process id.
 
-A request is a line of JSON on the standard input with `task`, `parameters`, `data`, `seed` and `arrays` (where arrays
-go). The answer is lines of JSON: {"event": "started"}, {"event": "solved"} and {"event": "answer", ...}.
+A request is a line of JSON on the standard input with `task`, `parameters`, `data`, `seed` and `arrays` (the file for
+arrays). The answer is lines of JSON: {"event": "started"}, {"event": "solved"} and {"event": "answer", ...}.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pipelines.bench.runner.memory import PeakMemory
 Tell = Callable[..., None]
 
 PR_SET_PDEATHSIG = 1
-"""prctl(2): the signal for when the thread that started this process ends."""
+"""Option number of prctl(2) that sets the signal sent when the thread that started this process ends."""
 
 
 def measure(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Do the task once; return its measures, those of time and memory among them."""
+    """Do the task once, and return its measures, including time and memory."""
     module, _, function = request["task"].partition(":")
     task: Task = getattr(importlib.import_module(module), function)
     job = task(request["parameters"], None if request["data"] is None else Path(request["data"]), request["seed"])
@@ -51,7 +51,7 @@ def measure(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def answer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Return the event that answers a request; an exception is an answer too."""
+    """Return the event that answers a request; an exception becomes an answer too."""
     try:
         return {"outcome": "done", "measures": measure(request, tell)}
     except UnavailableError as error:
@@ -62,28 +62,28 @@ def answer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def end_with(parent: int) -> None:
-    """End this process when its parent ends, killed even, whatever it is doing: it would spoil the next run's times."""
+    """End this process when its parent ends or is killed: otherwise it would spoil the next run's times."""
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it was quicker
+        if os.getppid() != parent:  # the parent ended before prctl took effect
             os._exit(1)
     else:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
 def _watch(parent: int) -> None:
-    """End this process soon after its parent has changed; a call that holds the interpreter comes first."""
+    """End this process soon after its parent has changed; a call that holds the interpreter lock delays it."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def main() -> None:
-    """Answer the requests until there are no more."""
+    """Answer requests until the input ends."""
     end_with(int(sys.argv[1]))
-    # What libraries print must not be taken for events.
+    # Output that libraries print goes to the error stream, so that it is not taken for events.
     with os.fdopen(os.dup(1), "w") as channel:
         os.dup2(2, 1)
 

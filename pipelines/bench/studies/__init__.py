@@ -1,1 +1,1 @@
-"""Studies of the pose pipeline: training options, and what is done to poses afterwards."""
+"""Studies of the pose pipeline: training options, and postprocessing of poses."""

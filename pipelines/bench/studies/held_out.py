@@ -1,6 +1,6 @@
-"""Small dense Gaussian processes on any distances, their widths and noise fitted to held-out groups.
+"""Small dense Gaussian processes with any distance, their widths and noise fitted on held-out groups.
 
-For comparing kernels and inputs on some thousands of samples; `gbcd` is for one kernel and all of them.
+They serve to compare kernels and inputs on some thousands of samples; `gbcd` has one kernel and takes all samples.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pose.types import FloatArray, IntArray
 Distance = Callable[[FloatArray, FloatArray], FloatArray]
 
 _EVALUATIONS = 20
-"""Evaluations of the held-out error for each parameter."""
+"""Number of evaluations of the held-out error per parameter."""
 _FIRST_STEPS = (1.2, -1.5)
-"""First steps of the simplex in the logarithms of widths and of the noise."""
+"""First steps of the simplex method in the logarithms of widths and weights, and of the noise."""
 
 
 def squared(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ def chi_square(first: FloatArray, second: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """One kind of input: k = exp(-gamma distance), with a gamma of its own.
+    """One kind of input, with a kernel k = exp(-gamma distance) of its own.
 
     Parameters
     ----------
@@ -68,20 +68,20 @@ def predict(
     standardise: bool = True,
     random_state: int = 0,
 ) -> FloatArray:
-    """Outputs (m, q) of the test inputs.
+    """Predict the outputs (m, q) of the test inputs.
 
     Parameters
     ----------
     inputs : sequence of Input
     outputs : ndarray of shape (n, q)
     groups : ndarray of int, shape (n,)
-        Held out together while the parameters are fitted.
+        Samples of one group are held out together while the parameters are fitted.
     join : {"product", "sum"}
-        Of the kernels of several inputs; a sum has weights, fitted too.
+        How the kernels of several inputs are combined; the weights of a sum are fitted too.
     subset : int
-        Samples that the parameters are fitted on.
+        Number of samples that the parameters are fitted on.
     standardise : bool
-        Divide every output by its own standard deviation; else all by one.
+        Divide each output by its own standard deviation; otherwise divide all by the mean standard deviation.
     """
     mean, scale = outputs.mean(axis=0), outputs.std(axis=0)
     alive = scale > 1e-9
@@ -105,7 +105,10 @@ def predict(
 
 @dataclass(frozen=True, eq=False)
 class _Kernel:
-    """Parameters: a logarithm of gamma x median distance each, of the weights but the first if a sum, of the noise."""
+    """A kernel of several inputs, by a vector of logarithms.
+
+    They are those of gamma x median distance for each input, of the weights but the first for a sum, and of the noise.
+    """
 
     inputs: Sequence[Input]
     medians: FloatArray
@@ -142,7 +145,7 @@ class _Kernel:
 
 
 def _fit(kernel: _Kernel, distances: Sequence[FloatArray], targets: FloatArray, groups: IntArray) -> FloatArray:
-    """The parameters of the least squared error of held-out groups, by the simplex method."""
+    """The parameters with the least squared error on held-out groups, by the Nelder-Mead simplex method."""
     members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
 
     def error(theta: FloatArray) -> float:
@@ -160,13 +163,13 @@ def _fit(kernel: _Kernel, distances: Sequence[FloatArray], targets: FloatArray, 
         "xatol": 0.05,
         "fatol": 1e-4,
     }
-    with threadpool_limits(limits=1):  # matrices this small lose more to waiting threads than they gain
+    with threadpool_limits(limits=1):  # for matrices this small, threads cost more than they gain
         found = scipy.optimize.minimize(error, start, method="Nelder-Mead", options=options)
     return np.asarray(found.x)
 
 
 def _held_out_error(K: FloatArray, noise: float, targets: FloatArray, members: Sequence[NDArray[np.intp]]) -> float:
-    """Mean squared error of predicting every group from all others: residuals P_bb^-1 (P y)_b with P = Kbar^-1."""
+    """Mean squared error of each group predicted from all others: residuals P_bb^-1 (P y)_b with P = Kbar^-1."""
     lower = scipy.linalg.cholesky(K + noise * np.eye(len(K)), lower=True, check_finite=False)
     P, _ = scipy.linalg.lapack.dpotri(lower, lower=1)
     P = np.tril(P) + np.tril(P, -1).T

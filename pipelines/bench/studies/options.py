@@ -1,7 +1,7 @@
 """Training options compared: descriptors, kernels, axes, mirrored and concatenated views, more inputs.
 
 ``pose bench options DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts every second
-Validate frame, and prints mean joint errors as a Markdown table, a line as soon as it is measured.
+Validate frame, and prints mean joint errors as a Markdown table, each line as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from pose.series.metrics import mean_joint_error
 from pose.types import FloatArray, IntArray
 
 STRIDE = 2
-"""Toolkit frames from one that is used to the next."""
+"""Step, in toolkit frames, between frames that are used."""
 CODEBOOK_STRIDE = 15
-"""Images from one that words are learnt from to the next."""
+"""Step, in images, between images that words are learnt from."""
 SOFT = {"assignment": "soft"}
 SOFT_BINS = {"binning": "soft"}
 DEFAULT = {"assignment": "soft", "rotation": "tangent"}
-"""Settings of HistoSC: soft words, soft bins, and those of the default."""
+"""Settings of HistoSC: soft words; soft bins; the default."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """The samples, and what has been made of them.
+    """The samples, with the descriptors and histograms computed from them so far.
 
     Parameters
     ----------
     train, test : Samples
-        Single views.
+        Samples of single views.
     codebook_samples : Samples
-        That words are learnt from.
+        Samples that words are learnt from.
     cameras : dict
-        By subject and name.
+        Cameras by subject and name.
     width : float
-        Of the pictures, pixels.
+        Width of the pictures, pixels.
     """
 
     train: Samples
@@ -64,7 +64,7 @@ class Lab:
 
     @cached_property
     def groups(self) -> IntArray:
-        """Time blocks of a second."""
+        """Labels (n,) of time blocks of one second."""
         return self.train.time_blocks(FRAMES_PER_SECOND)
 
     def descriptor(self, **parameters: Any) -> HistoSC:
@@ -76,7 +76,7 @@ class Lab:
         return self._made[key]
 
     def histograms(self, **parameters: Any) -> tuple[FloatArray, FloatArray]:
-        """Of the training and the test samples."""
+        """Histograms of the training and of the test samples."""
         key = repr(sorted(parameters.items()))
         if key not in self._kept:
             histosc = self.descriptor(**parameters)
@@ -91,22 +91,22 @@ class Lab:
     def error_of(
         self, inputs: Sequence[Input], known: FloatArray, true: FloatArray, groups: IntArray, **options: Any
     ) -> float:
-        """Mean joint error, mm, of other poses than those in camera axes: `known` are trained on, `true` tested."""
+        """Mean joint error, mm, of poses in any axes: trained on `known`, compared with `true`."""
         predicted = predict(inputs, known.reshape(len(known), -1), groups, **options)
         return mean_joint_error(predicted.reshape(true.shape), true)
 
 
 def mirrored_edges(samples: Samples, width: float) -> Samples:
-    """Samples whose silhouettes are mirrored, in a picture of that width; the poses stay."""
+    """Samples with silhouettes mirrored in a picture of this width, pixels; the poses stay."""
     edges = samples.edges * np.array([-1, 1], dtype=np.float32) + np.array([width, 0], dtype=np.float32)
     if samples.tangents is None:
         return dataclasses.replace(samples, edges=edges)
-    # Turned round too: a contour has its foreground on one side.
+    # Tangents are also reversed, so that the foreground stays on the same side of the contour.
     return dataclasses.replace(samples, edges=edges, tangents=samples.tangents * np.array([1, -1], dtype=np.float32))
 
 
 def mirrored_poses(poses: FloatArray) -> FloatArray:
-    """What mirrored silhouettes of poses (n, 15, 3) in camera axes show: x turned round, left and right exchanged."""
+    """The mirror images of poses (n, 15, 3) in camera axes: x negated, left and right joints exchanged."""
     names = HUMANEVA_15.names
     exchanged = [
         names.index(name.replace("left_", "right_") if "left_" in name else name.replace("right_", "left_"))
@@ -116,7 +116,7 @@ def mirrored_poses(poses: FloatArray) -> FloatArray:
 
 
 def in_heading(poses: FloatArray) -> FloatArray:
-    """World poses (n, 15, 3) turned about the vertical until the left hip lies behind the right along x."""
+    """World poses (n, 15, 3) turned about the vertical until the line from left to right hip points along x."""
     names = HUMANEVA_15.names
     across = poses[:, names.index("right_hip")] - poses[:, names.index("left_hip")]
     length = np.hypot(across[:, 0], across[:, 1])
@@ -149,13 +149,13 @@ def along_rays(samples: Samples, lab: Lab) -> FloatArray:
 
 
 def place(samples: Samples, width: float) -> FloatArray:
-    """Where a silhouette stands and how large it is (n, 4): centre x and y, logarithms of width and height."""
+    """Position and size of silhouettes, (n, 4), in picture widths: centre x and y, logarithms of width and height."""
     low, high = samples.edges.min(axis=1), samples.edges.max(axis=1)
     return np.column_stack([(low + high) / 2 / width, np.log((high - low) / width)]).astype(float)
 
 
 def single_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Names and measurements."""
+    """Name and measurement of each option with single views."""
 
     def plain(**parameters: Any) -> Input:
         return Input(*lab.histograms(**parameters))
@@ -226,7 +226,7 @@ def single_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
 
 
 def several_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Names and measurements of three concatenated histograms."""
+    """Name and measurement of each option with the three views' histograms concatenated."""
     settings = DataConfig(views="concatenated")
 
     def joined(roots: bool, **parameters: Any) -> float:
@@ -244,12 +244,12 @@ def several_views(lab: Lab) -> Iterator[tuple[str, Callable[[], float]]]:
 
 
 def _images(samples: Samples, parameters: dict[str, Any]) -> list[Any]:
-    """What HistoSC takes of samples: their points, with tangents where it asks for them."""
+    """The input of HistoSC from samples: edge points, with tangents if its rotation needs them."""
     return samples.images() if parameters.get("rotation") == "tangent" else list(samples.edges)
 
 
 def open_lab(data: Path, work: Path | None) -> Lab:
-    """Every second frame, of all cameras at the same instants."""
+    """The samples of every second frame, at the same instants for all cameras."""
     config = Config.model_validate({"descriptor": {"rotation": "tangent"}})
     found = [extract(data, partition, config, Silent(), work=work) for partition in ("Train", "Validate")]
     train, test = (samples.take(samples.frame % STRIDE == 0) for samples in found)

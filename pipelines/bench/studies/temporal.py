@@ -1,8 +1,8 @@
-"""What smoothing, several views and bone lengths are worth on predicted poses.
+"""Gains by smoothing, several views and bone lengths on predicted poses.
 
 ``pose bench temporal DATA --work FOLDER`` trains on every second Train frame of a HumanEva tree, predicts Validate with
-exact standard deviations, and prints mean joint errors and how many intervals hold the truth.
-Standard deviations are first multiplied by one number, which each subject gets from the others' errors.
+exact standard deviations, and prints mean joint errors and the coverage of intervals. Before that, each subject's
+standard deviations are multiplied by one number, which is fitted to the errors of the other subjects.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from pose.types import FloatArray
 
 Cameras = Mapping[tuple[str, str], Camera]
 INTERVALS = (0.5, 0.9, 0.95)
-"""Share of the coordinates that an interval should hold."""
+"""Nominal coverages of the intervals: shares of the coordinates that they should hold."""
 N_WORDS = Config().descriptor.n_words
-"""Words of the codebook, unless said otherwise."""
+"""Number of words in the codebook, by default."""
 STRIDE = 2
-"""Toolkit frames from one that is trained on to the next."""
+"""Step, in toolkit frames, between frames that are trained on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Predictions for one trial by one camera, and the truth, both in its axes."""
+    """Predicted and true poses of one trial by one camera, in the camera's axes."""
 
     subject: str
     trial: str
@@ -51,14 +51,14 @@ class Recording:
     true: FloatArray
 
     def in_world(self) -> Recording:
-        """Predictions and truth in the world's axes."""
+        """The recording with both poses in the world's axes."""
         series, true = turn_to_world(self.predicted, self.camera), self.camera.rotate_to_world(self.true)
         return dataclasses.replace(self, predicted=series, true=true)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: mean joint error in mm, and the part of coordinates within each of `INTERVALS`."""
+    """A row of the table: mean joint error, mm, and the observed coverage of each of `INTERVALS`."""
 
     name: str
     error: float
@@ -66,7 +66,7 @@ class Row:
 
 
 def recordings(samples: Samples, mean: FloatArray, std: FloatArray, cameras: Cameras) -> list[Recording]:
-    """Predictions (n, 15, 3) by trial and camera, their standard deviations scaled by the other subjects' errors."""
+    """Divide predictions (n, 15, 3) by trial and camera, and scale standard deviations by other subjects' errors."""
     scale = np.ones(len(samples))
     for subject in np.unique(samples.subject):
         others = samples.subject != subject
@@ -101,7 +101,7 @@ def recordings(samples: Samples, mean: FloatArray, std: FloatArray, cameras: Cam
 
 
 def measure(data: Sequence[Recording], typical_lengths: FloatArray) -> Iterator[Row]:
-    """The table. `typical_lengths` (b,) are the training set's."""
+    """The rows of the table; `typical_lengths` (b,) are the bone lengths of the training set, mm."""
 
     def own(recording: Recording) -> FloatArray:
         return np.asarray(bone_lengths(recording.true).mean(axis=0))
@@ -138,7 +138,7 @@ def _fused_rows(
 
 
 def _fused(data: Sequence[Recording], n_views: int) -> list[Recording]:
-    """Each trial's views fused, `n_views` at a time: all pairs where two are asked for, else the first ones."""
+    """Fuse `n_views` views of each trial: all pairs of views for two, otherwise the first `n_views`."""
     trials: dict[tuple[str, str], list[Recording]] = {}
     for recording in data:
         trials.setdefault((recording.subject, recording.trial), []).append(recording.in_world())
@@ -166,7 +166,7 @@ def _row(name: str, data: Sequence[Recording], change: Callable[[Recording], Pos
 
 def predict(data: Path, work: Path | None, n_words: int) -> tuple[Samples, FloatArray, FloatArray, FloatArray]:
     """Validate's samples, predictions and standard deviations (n, 15, 3), and the training set's bone lengths (b,)."""
-    # The sparse rival is not looked at.
+    # The matching-pursuit process is not used here, so it gets one regressor.
     config = Config.model_validate(
         {"data": {"stride": STRIDE}, "descriptor": {"n_words": n_words}, "mpgp": {"n_regressors": 1}}
     )
@@ -198,7 +198,7 @@ def temporal_table(data: Path, work: Path | None = None, n_words: int = N_WORDS)
     work : Path, optional
         Folder where edge points are kept and found again.
     n_words : int
-        Of the codebook.
+        Number of words in the codebook.
 
     Raises
     ------

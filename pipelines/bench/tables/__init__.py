@@ -1,1 +1,1 @@
-"""The tables and figures, a module each: what is measured."""
+"""The tables and figures, one module each, with the cells that they measure."""

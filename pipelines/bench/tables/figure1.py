@@ -1,4 +1,4 @@
-"""Figure 1: gradients of neighbours agree, so that the largest ones are no good block."""
+"""Figure 1: gradients of neighbours are correlated, so the largest gradients do not make a good block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORRELATE = "pipelines.bench.traces:correlate_neighbours"
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return the table of mean correlations, both systems of each problem."""
+    """Return the table of mean correlations, for both systems of each problem."""
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
@@ -59,7 +59,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
 
 
 def draw(tables: list[Table], results: Results) -> Figure:
-    """Draw a column for each system: correlations of the gradients, and below of their shares."""
+    """Draw a column for each system: correlations of the gradients, and below them those of their shares."""
     rows = tables[0].rows
     figure, axes = panels(2, max(len(rows), 1), "Gradients of neighbours go together during block descent")
     for column, row in enumerate(rows):

@@ -19,12 +19,12 @@ from pose.types import FloatArray
 SAMPLES = {"full": 10_000, "quick": 1_500}
 TEST_SAMPLES = {"full": 1_000, "quick": 200}
 SECONDS = {"full": 60.0, "quick": 1.0}
-"""Seconds after which a method is stopped where it is."""
+"""Seconds after which a method is stopped."""
 
 PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 METHODS_SHOWN = (*PAPER, "gbcd")
 RESOLUTION = 1e-7
-"""Distance from the lowest objective, as a share of it, below which pictures show nothing."""
+"""Smallest distance from the lowest objective that pictures show, as a share of the lowest objective."""
 
 OBJECTIVE = (
     "The objective is f(α) = αᵀ(K + σ²I)α / 2 − yᵀα, its gradient (K + σ²I)α − y. "
@@ -35,7 +35,7 @@ FOLLOW = "pipelines.bench.traces:follow_solve"
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return the table of where each method ended."""
+    """Return the table of each method's state at its end."""
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:
@@ -63,7 +63,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
 
 
 def follow_parameters(solver: str, budget: int, size: Size) -> dict[str, Any]:
-    """Return the parameters of `traces.follow_solve` beside the problem."""
+    """Return the parameters of `traces.follow_solve`, without the problem."""
     return {"solver": solver, "budget": budget, "n_test": TEST_SAMPLES[size], "seconds": SECONDS[size]}
 
 
@@ -94,14 +94,14 @@ def draw(tables: list[Table], results: Results) -> Figure:
 
 
 def course_of(row: Row, results: Results) -> dict[str, FloatArray]:
-    """Return the course of a row's solve, its last objective exact; empty where it is not measured."""
+    """Return the course of a row's solve, with an exact last objective; empty if the row is not measured."""
     course = {} if row.cell is None else results.arrays(row.cell)
     summary = results.summary(row)
     if summary is None or not len(course.get("time", ())):
         return {}
     end = summary.measures.get("objective")
     exact = np.array([end if isinstance(end, int | float) else np.nan], dtype=np.float64)
-    # What the two differ by is how far running values of the objective, as older results hold them, are off.
+    # Older results hold running values of the objective; only the last one's error is known, from its exact value.
     doubt = np.abs(course["objective"][-1:] - exact)
     return course | {"objective": np.concatenate([course["objective"][:-1], exact]), "doubt": doubt}
 
@@ -109,10 +109,10 @@ def course_of(row: Row, results: Results) -> dict[str, FloatArray]:
 def above_minimum(
     course: dict[str, FloatArray], along: str, minimum: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return where along the course it is known by how much the objective is above the minimum, and by how much.
+    """Return the points of a course at which the objective's height above the minimum is known, and the heights.
 
-    Only what it is by more than it may be wrong is returned, and the end. `minimum` is from `lowest_objective`; values
-    that fall below it are wrong by that.
+    A height is known if it exceeds its possible error; the last point is always returned. `minimum` is the pair from
+    `lowest_objective`. An objective below the minimum shows how large errors are.
     """
     lowest, unknown = minimum
     height = course["objective"] - lowest
@@ -123,10 +123,10 @@ def above_minimum(
 
 
 def lowest_objective(rows: list[Row], results: Results) -> tuple[float, float]:
-    """Return the lowest objective that a method ended at, and by how much the minimum may be below it.
+    """Return the lowest objective at the end of any method, and how far below it the minimum may be.
 
-    Kbar's eigenvalues are sigma^2 or more: f(alpha) is above the minimum by |g|^2 / (2 sigma^2) at most, and |g|^2 at
-    most n times the square of the largest component, for one output.
+    Kbar's eigenvalues are sigma^2 or more, so f(alpha) exceeds the minimum by at most |g|^2 / (2 sigma^2). For one
+    output, |g|^2 is at most n times the square of the largest component.
     """
     ends: list[tuple[float, float]] = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Figure 3: objective and gradient norm against iterations, of blocks chosen in three ways."""
+"""Figure 3: objective and gradient norm against iterations, for three selections of blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROBLEMS = {"full": ("friedman1", "kin40k"), "quick": ("friedman1",)}
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return the table of where each kind of blocks ended."""
+    """Return the table of each selection's state at its end."""
     make = Rows(catalogue, size == "quick")
     rows: list[Row] = []
     for problem in PROBLEMS[size]:

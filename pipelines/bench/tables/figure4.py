@@ -15,7 +15,7 @@ from pipelines.bench.tables.rows import PASSES, PEAK, RESIDUAL, RMSE, SOLVE, TIM
 SAMPLES = {"full": (2_500, 5_000, 10_000, 20_000, 40_000, 100_000), "quick": (1_000, 2_000)}
 TEST_SAMPLES = 1_000
 SOLVERS = {"cholesky": 20_000, "cg": 20_000, "bcdc": 40_000, "gbcd-paper": 100_000, "pcg": 100_000, "gbcd": 100_000}
-"""Most samples that each solver is run on."""
+"""Largest number of samples that each solver is run on."""
 
 THE_PAPERS = (100_000, 3301.0)
 """Samples and seconds of Algorithm 2 in the paper, on a processor of 2008."""
@@ -43,7 +43,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
 
 
 def draw(tables: list[Table], results: Results) -> Figure:
-    """Draw a curve for each method, and the paper's figure."""
+    """Draw a curve for each method, and the paper's time as a star."""
     figure, (axis,) = panels(1, 1, "Training time on Friedman's function, to a gradient norm of 1e-4")
     figure.set_size_inches(8, 5)
     for solver in SOLVERS:
@@ -53,7 +53,7 @@ def draw(tables: list[Table], results: Results) -> Figure:
             summary = results.summary(row)
             if row.labels[2] == method.name and summary is not None and summary.outcome == "done":
                 seconds = summary.measures["seconds"]
-                assert isinstance(seconds, int | float)  # as all that was done has
+                assert isinstance(seconds, int | float)  # every measurement that is done has seconds
                 found.append((int(row.labels[1].replace(",", "")), seconds))
         if found:
             n, seconds = np.array(found).T

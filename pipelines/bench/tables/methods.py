@@ -1,4 +1,4 @@
-"""What readers know the solvers by, and how pictures show them."""
+"""Names and colours of the solvers in tables and pictures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Method:
     Attributes
     ----------
     name : str
-        In tables.
+        Name in tables.
     label : str
-        In pictures.
+        Name in the legends of pictures.
     colour : str
     """
 
@@ -33,9 +33,9 @@ METHODS = {
     "gbcd": Method("gbcd", "gbcd (this library)", "#2ca02c"),
     "pcg": Method("pcg", "pcg (RPCholesky, this library)", "#17becf"),
 }
-"""By the names of the registry, in the order of the paper's tables; ours and its strongest rival last."""
+"""Solvers by their names in the registry, in the order of the paper's tables; gbcd and its strongest rival last."""
 
 PAPER = ("cg", "smo", "bcdc", "bcdg", "gbcd-paper")
-"""The iterative methods that the paper compares."""
+"""Names of the iterative methods that the paper compares."""
 
 BLOCKS = ("bcdc", "bcdg", "gbcd-paper")

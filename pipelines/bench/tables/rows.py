@@ -1,4 +1,4 @@
-"""Rows of the paper's tables: the problem and its size in front, the cell made from them."""
+"""Rows of the paper's tables: the first labels are the problem and its size, from which the cell is made."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Rows:
     ----------
     catalogue : Catalogue
     quick : bool
-        Leave out what needs data that are not there, instead of saying so.
+        Leave out rows whose data are missing, instead of showing what they lack.
     """
 
     catalogue: Catalogue
     quick: bool
 
     def training_samples(self, problem: str, n: int) -> int:
-        """Return n, or `MAX_SHARE` of the rows of a file that has too few."""
+        """Return n, or `MAX_SHARE` of the file's rows if that is fewer."""
         there = problem in self.catalogue.names and not self.catalogue.missing(problem)
         return min(n, self.catalogue.most(problem, MAX_SHARE)) if there else n
 
     def row(self, labels: tuple[str, ...], task: str, problem: str, n: int, parameters: dict[str, Any]) -> list[Row]:
-        """Return the row with the problem and n, 0 if unknown, before the labels; none where it is to be left out."""
+        """Return the row, labelled by problem, n (0 if unknown) and `labels`; an empty list if it is left out."""
         missing = self.catalogue.missing(problem)
         if missing and self.quick:
             return []
@@ -57,10 +57,10 @@ class Rows:
 
 
 def solve_parameters(solver: str, budget: Budget = "auto", precision: str = "mixed") -> dict[str, Any]:
-    """Return the parameters of `tasks.solve_system` beside the problem."""
+    """Return the parameters of `tasks.solve_system`, without the problem."""
     return {"solver": solver, "budget": budget, "precision": precision, "keep": False}
 
 
 def in_mb(budget: Budget) -> str:
-    """Return a memory budget as a label."""
+    """Return a memory budget, bytes, as a label."""
     return budget if budget == "auto" else f"{budget / 1e6:,g} MB"

@@ -1,6 +1,6 @@
-"""The benchmark "solvers": passes, seconds, memory and exactness of all solvers, and of what people would use instead.
+"""The benchmark "solvers": passes, seconds, memory and exactness of all solvers and of other libraries.
 
-Quick is the same on about a tenth of the samples, with budgets in proportion to K.
+The quick size takes a tenth of the samples, with memory budgets in proportion to K.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pipelines.bench.tables.rows import (
 from pipelines.bench.tasks import Budget, largest_difference, relative_rmse
 
 TEST_POINTS = 1000
-"""Test samples."""
+"""Number of test samples."""
 QUICK_DIVISOR = 10
-"""Samples of a full benchmark, over those of a quick one."""
+"""Ratio of the samples of a full benchmark to those of a quick one."""
 
 SIMULATED = ("friedman1", "arm8")
 REAL = ("kin40k", "calhouse")
@@ -37,7 +37,7 @@ _MEASURES = (*TIME, PASSES, ITERATIONS, PEAK, RESIDUAL)
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return the tables; rows whose data are not there say so, or are left out of a quick benchmark."""
+    """Return the tables. Rows whose data are missing say so, or are left out of a quick benchmark."""
     make = _Rows(catalogue, size == "quick")
     return [
         _small_budgets(make),
@@ -50,7 +50,7 @@ def tables(size: Size, catalogue: Catalogue) -> list[Table]:
 
 
 class _Rows(Rows):
-    """Makes rows, a tenth of the size where the benchmark is quick."""
+    """Makes rows, with a tenth of the samples if the benchmark is quick."""
 
     def solve(self, problem: str, n: int, solver: str, budget: Budget = "auto", precision: str = "mixed") -> list[Row]:
         name = METHODS[solver].name if solver in METHODS else solver
@@ -96,7 +96,7 @@ def _time_with_peers(make: _Rows) -> Table:
 
 def _time_of_many(make: _Rows) -> Table:
     rows = []
-    # The slowest of a quick benchmark would be gbcd-paper on the arm.
+    # Without the arm if quick: there gbcd-paper would be the slowest cell.
     for problem in (*(SIMULATED[:1] if make.quick else SIMULATED), *REAL):
         for solver in ("gbcd", "auto", "pcg", "cholesky"):
             rows += make.solve(problem, 20_000, solver)

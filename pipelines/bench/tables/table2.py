@@ -1,4 +1,4 @@
-"""Table 2: training time and test error of dense solvers, all exact: what they differ in is the way there."""
+"""Table 2: training time and test error of dense solvers, which all solve the same system exactly."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from pipelines.bench.tables.rows import (
 SAMPLES = {"full": 10_000, "quick": 1_500}
 TEST_SAMPLES = {"full": 5_000, "quick": 500}
 GROWTH = {"full": (5_000, 10_000, 20_000), "quick": (1_000, 2_000)}
-"""Numbers of samples that the second table compares blocks at."""
+"""Numbers of samples at which the second table compares blocks."""
 
 PROBLEMS = {"full": ("friedman1", "kin40k", "calhouse"), "quick": ("friedman1",)}
 OPTIONAL_PROBLEMS = ("sarcos", "outaouais")
-"""The paper's other sets, which not everyone has."""
+"""Names of the paper's other data sets, which not everyone has."""
 
 PASSES_ALLOWED = {"full": 1e6, "quick": 200.0}
 GROWTH_PASSES_ALLOWED = {"full": 100.0, "quick": 200.0}
-"""Kernel passes after which a solver ends; gradient blocks do not converge before."""
+"""Kernel passes after which a solver is stopped; gradient blocks do not converge before."""
 
 COARSE = {"full": 0.5, "quick": 4}
-"""Memory budget of gbcd and pcg, in bytes a kernel value: of 10,000 samples too little for K, even as 16-bit codes of
-one half."""
+"""Memory budget of gbcd and pcg, bytes per kernel value. At 10,000 samples not even 16-bit codes of half of K fit."""
 
 REMARKS = {
     "full": "As in the paper, whatever arrives has Cholesky's error, and gradient blocks do not arrive. Where "
@@ -52,7 +51,7 @@ UPDATE = Column("update", "update_passes", ".1f")
 
 
 def tables(size: Size, catalogue: Catalogue) -> list[Table]:
-    """Return Table 2, and the counts behind it against the number of samples."""
+    """Return Table 2, and a table of its counts against the number of samples."""
     make = Rows(catalogue, size == "quick")
     return [_times(make, size), _counts(make, size)]
 

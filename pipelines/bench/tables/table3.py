@@ -1,4 +1,4 @@
-"""Table 3: predictive variances (eq. 2), time for each sample and error (eq. 17) against Cholesky."""
+"""Table 3: predictive variances (eq. 2), their time per sample, and their error (eq. 17) against Cholesky."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pipelines.bench.tasks import relative_rmse
 SAMPLES = {"full": 10_000, "quick": 1_500}
 POINTS = {"full": 1_000, "quick": 100}
 SINGLE_POINTS = {"full": 3, "quick": 2}
-"""Test samples that are solved for one by one."""
+"""Number of test samples in the rows "one by one"."""
 
 PROBLEMS = {"full": ("friedman1", "kin40k", "calhouse"), "quick": ("friedman1",)}
 BUDGET = 2
-"""Memory budget, bytes a kernel value: 200 MB at 10,000 samples."""
+"""Memory budget, bytes per kernel value: 200 MB at 10,000 samples."""
 
 THE_PAPERS = {"full": " The paper took 4 to 20 s a sample, with errors up to 0.02.", "quick": ""}
 

@@ -10,10 +10,10 @@ from pipelines.bench.tables.rows import MAX_SHARE, PASSES, PEAK, RMSE, TIME, Row
 
 REGRESSORS = {"full": 2_000, "quick": 50}
 SAMPLES = {"full": 40_000, "quick": 2_000}
-"""Training samples of simulated problems."""
+"""Number of training samples of simulated problems."""
 
 LIMITS = {"kin40k": 30_000}
-"""Training samples of the paper, where they are fewer than the rest of the file."""
+"""Number of training samples in the paper, for files that hold more."""
 
 TEST_SAMPLES = {"full": 5_000, "quick": 500}
 VARIANCE_SAMPLES = {"full": 200, "quick": 50}

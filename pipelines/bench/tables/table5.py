@@ -25,7 +25,7 @@ SYNTHETIC = {
     "full": SynthRequest(
         subjects=("S1", "S2", "S3"),
         actions=("Walking", "Jog", "Box", "Gestures", "ThrowCatch"),
-        # Three quarters of them, of 14 trials and three cameras, are some more than the paper's training images.
+        # Three quarters are for training: in 14 trials by three cameras, a few more images than the paper trains on.
         n_frames=980,
     ),
     "quick": SynthRequest(subjects=("S1",), actions=("Walking",), n_frames=260),
@@ -52,7 +52,7 @@ METHODS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 PAPERS_OWN: tuple[str, str, dict[str, Any]] = ("Algorithm 2", GBCD, {"solver": "gbcd-paper"})
-"""The paper's own solver. It takes longer than all others together, so it runs last and with one kernel."""
+"""Row of the paper's own solver. It takes longer than all others together, so it runs last and with one kernel."""
 
 NOTE = (
     "Silhouettes, HistoSC and Gaussian processes as in `configs/paper.toml`; errors are mean joint errors of "
@@ -64,18 +64,18 @@ NOTE = (
 
 
 def is_tree(folder: Path) -> bool:
-    """Whether a folder looks like a HumanEva tree, as whole or in part."""
+    """Whether a folder looks like a HumanEva tree or a part of one."""
     return any(path.is_dir() for path in folder.glob("S[0-9]*"))
 
 
 def prepare(size: Size, out: Path, data: Path | None, reporter: Reporter) -> Path:
-    """Write the study's folder, and draw the data set that it is on where none is given.
+    """Write the study's folder; without a given tree, draw a synthetic one.
 
     Parameters
     ----------
     size : str
     out : Path
-        The folder of results; the study is in TABLE5-SIZE in it.
+        The folder of results; the study is in its folder table5-SIZE.
     data : Path or None
         HumanEva tree.
     reporter : Reporter

@@ -35,7 +35,7 @@ class Picture:
 
 
 def pictures(evaluation: Evaluation) -> tuple[list[Picture], list[Picture]]:
-    """The frames with the largest and with the smallest errors; in one video they are `_FRAMES_BETWEEN` apart."""
+    """Pictures of the frames with the largest errors, and of those with the smallest, apart by `_FRAMES_BETWEEN`."""
     errors = evaluation.errors["gbcd"].poses("absolute")
     order = np.argsort(errors, kind="stable")
     best = _apart(evaluation, order)

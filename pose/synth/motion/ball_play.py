@@ -68,7 +68,7 @@ THROWS = (
 )
 #: Share of the motions in which the player walks round the area with the ball.
 _WALKS = 0.5
-#: Probabilities that the ball is bounced, thrown, caught and carried; then the same four while walking round.
+#: Probabilities that the ball is bounced, thrown, caught and carried: usually, and while walking round.
 _ODDS = (0.42, 0.24, 0.22, 0.12)
 _WALKING_ODDS = (0.70, 0.08, 0.10, 0.12)
 

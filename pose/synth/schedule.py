@@ -19,7 +19,7 @@ MOCAP_PER_IMAGE = 2
 LAST_REPEATED = 5
 #: Largest number of a camera's video frames before the motion capture starts.
 _LONGEST_LEAD = 12
-#: Head start of the motion capture where it starts first, mocap frames: smallest, and the first that is too large.
+#: Head start of the motion capture where it starts first, mocap frames: at least the first value, less than the second.
 _MOCAP_HEAD_START = (30, 60)
 #: Largest number of video frames after the last toolkit frame.
 _LONGEST_TAIL = 3
@@ -135,7 +135,7 @@ def _position(offset: StreamOffset, frame: int) -> int:
 
 
 def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...], mocap_first: bool) -> dict[str, StreamOffset]:
-    """Different starts for all cameras, one of them half a frame off the others."""
+    """Offsets with a different start for every camera; one camera is half a frame off the others."""
     head_start = int(rng.integers(*_MOCAP_HEAD_START)) if mocap_first else 0
     half_frame_off = cameras[int(rng.integers(1, len(cameras)))] if len(cameras) > 1 else None
     leads = rng.permutation(_LONGEST_LEAD)[: len(cameras)] + 1

@@ -47,9 +47,9 @@ _HANDS = {"open": 0.4, "flat": 0.4, "fist": 0.2}
 _BOXING_HANDS = {"open": 0.25, "flat": 0.05, "fist": 0.7}
 #: Standard deviation of a hand's turn about its forearm, radians.
 _PALM_SIGMA = 0.5
-#: Standard deviation of the direction of somebody who faces a camera, radians.
+#: Standard deviation of the direction of a person who faces a camera, radians.
 _FACING_SIGMA = np.radians(15.0)
-#: Speed of somebody who turns all round, radians a second: at least, at most.
+#: Speed of a person who turns all round, radians/s: at least, at most.
 _TURNING = (0.25, 0.7)
 
 

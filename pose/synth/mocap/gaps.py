@@ -8,7 +8,7 @@ from pose.types import BoolArray
 
 #: Number of gaps in a trial.
 _GAPS = 2
-#: Length of a gap, mocap frames: smallest, and the first that is too large.
+#: Length of a gap, mocap frames: at least the first value, less than the second.
 _GAP_FRAMES = (8, 20)
 
 

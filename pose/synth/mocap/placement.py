@@ -14,9 +14,9 @@ from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion.motion import SIDE_SIGN, Motion
 from pose.types import FloatArray
 
-#: Standard deviation of the physical markers about their place, mm; the virtual ones are computed, so they have none.
+#: Standard deviation of a physical marker about its place, mm; virtual markers are computed, without noise.
 MARKER_NOISE = 0.15
-#: A virtual marker's distance from its bone's origin where the format leaves it free, mm.
+#: Distance of a virtual marker from its bone's origin, mm, where the format leaves it free.
 _AXIS_LENGTH = 100.0
 #: Standing height that the places below are given for, mm.
 _REFERENCE_STATURE = 1750.0

@@ -1,4 +1,4 @@
-"""The actions that can be generated, by the names that the data set gives them."""
+"""The actions that can be generated, by their names in the data set."""
 
 from __future__ import annotations
 

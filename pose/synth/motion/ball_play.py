@@ -41,7 +41,7 @@ _BOUNCE = ((0.12, 0.32, -0.68), (0.50, 0.68, -0.45))
 
 @dataclass(frozen=True)
 class Throw:
-    """A throw: from where, to where, by one hand or both, and how the trunk goes along.
+    """A throw: its start and end, by one hand or both, and the trunk's movement.
 
     Parameters
     ----------

@@ -109,12 +109,12 @@ JOGGING = Gait(
     arm_swing=26, arm_centre=-14, arm_spread=12, arm_twist=16, elbow=104, elbow_swing=12, nod=10,
 )  # fmt: skip
 
-#: Standard deviation between people of the logarithm of a parameter of `Gait`.
+#: Differences between people: standard deviation of a parameter's logarithm.
 _FACTORS = {
     "speed": 0.10, "cadence": 0.05, "track": 0.15, "lift": 0.15, "sway": 0.3, "list_angle": 0.3, "pelvis_turn": 0.3,
     "thorax_turn": 0.35, "arm_swing": 0.3, "elbow_swing": 0.4, "toe_off": 0.1, "heel_strike": 0.2, "bob": 0.2,
 }  # fmt: skip
-#: Standard deviation between people of an angle of `Gait`, degrees.
+#: Differences between people: standard deviation of an angle, degrees.
 _ANGLES = {"lean": 3.0, "arm_centre": 6.0, "arm_spread": 3.0, "arm_twist": 8.0, "elbow": 8.0, "nod": 6.0}
 #: Half axes of the path, an ellipse on which every camera sees every side of the body, mm.
 _PATH_AXES = (1150.0, 800.0)
@@ -172,7 +172,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator, arms: Ar
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Somebody's gait along a path, T frames.
+    """One person's gait along a path, T frames.
 
     Parameters
     ----------

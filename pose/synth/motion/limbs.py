@@ -13,7 +13,7 @@ from pose.synth.kinematics import rotation, turn, two_bone
 from pose.synth.motion.motion import JOINT_INDEX, SIDE_SIGN, SIDES, Motion
 from pose.types import FloatArray
 
-#: Share of the legs' length that somebody stands on: straight knees would have no direction to bend to.
+#: Distance from hip to ankle in standing, as a share of the leg's length: a straight knee has no direction to bend to.
 _STANDING_REACH = 0.99
 
 
@@ -85,7 +85,7 @@ def assemble(
     arms : tuple of two ndarrays of shape (T, 2, 3)
         Elbows and wrists, left and right, mm.
     ankles : ndarray of shape (T, 2, 3)
-        Where the ankles should be, mm; they are reached as far as the legs allow.
+        Wanted places of the ankles, mm; they are reached as far as the legs allow.
     feet : ndarray of shape (T, 2, 3, 3)
         The feet's orientations; knees point where pelvis and feet do.
     hands : str

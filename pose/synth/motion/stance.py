@@ -24,7 +24,7 @@ _CLEARANCE = (0.6, 0.5)
 
 @dataclass(frozen=True)
 class Stance:
-    """How somebody stands.
+    """A way of standing.
 
     Parameters
     ----------

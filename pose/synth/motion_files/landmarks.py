@@ -132,7 +132,7 @@ def find_landmarks(
     Parameters
     ----------
     clip : Clip
-        As a reader returns it. A rest pose in its first frame is skipped; the jump to the second frame tells it.
+        As a reader returns it. A first frame that is a rest pose, followed by a jump, is skipped.
     unit_mm : float, optional
         mm in one unit of the file; by default as the file states, or as the length of the legs suggests.
     up : str, optional

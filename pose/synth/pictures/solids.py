@@ -40,7 +40,7 @@ class Part:
     material : Material
         Decides its colour.
     nodes : slice
-        Its nodes among all the figure's.
+        Its range among the figure's nodes.
     joins : bool
         Whether it only fills the gap between two others: it is drawn without an outline of its own.
     """

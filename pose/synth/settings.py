@@ -1,4 +1,4 @@
-"""What a data set is made from: checked once, kept in the data set, and what an unfinished one is recognised by."""
+"""The settings of a data set: checked once, and kept in it, so that a later run recognises an unfinished one."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from pose.synth.motion.actions import ACTIONS
 from pose.synth.motion_files import read_motion
 from pose.synth.pictures.rig import read_rig, shaken
 
+#: Kinds of masks that can be written.
 MASKS = ("sample", "png", "video", "none")
-#: Instead of a camera's name: all sides are shown to all cameras.
+#: Value of `facing` instead of a camera's name: people turn all round, so that every camera sees all sides.
 ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
-#: Toolkit frames of a trial: at least, at most.
+#: Smallest and largest number of toolkit frames in a trial.
 _MIN_FRAMES, _MAX_FRAMES = 24, 100_000
-#: Degrees by which cameras may be moved.
+#: Largest jitter of the cameras, degrees.
 _MAX_JITTER = 10.0
 _NAMED = re.compile(r"^(\w+)=(.+)$")
-#: Version of what follows from the same settings: raise it when pictures or motions change.
+#: Version of the output for given settings: raise it when pictures or motions change.
 _FORMAT = 2
 
 
@@ -42,7 +43,7 @@ class MotionFile:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """A data set to be made; see `pose.synth.synthesize` for what its parts mean."""
+    """A data set to be made; see `pose.synth.synthesize` for its attributes."""
 
     cast: tuple[Actor, ...]
     actions: tuple[str, ...]
@@ -57,7 +58,7 @@ class Settings:
     facing: str = ANYWHERE
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for JSON; two data sets of equal settings are equal to the byte."""
+        """The settings for JSON; data sets of equal settings are equal to the byte."""
         return {
             "format": _FORMAT,
             "subjects": {subject.name: "drawn" if subject.drawn else "named" for subject in self.cast},
@@ -84,7 +85,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked for, unchecked; see `pose.synth.synthesize` for what its parts mean."""
+    """What was asked for, unchecked; see `pose.synth.synthesize` for its attributes."""
 
     subjects: Sequence[str] | int
     actions: Sequence[str] | None
@@ -106,7 +107,7 @@ def check_request(request: Request) -> Settings:
     Raises
     ------
     DataError
-        If something cannot be; the message lists all faults.
+        If a setting is not possible; the message lists all faults.
     """
     actions, motions = request.actions, request.motions
     chosen = tuple(actions if actions is not None else () if motions else DEFAULT_ACTIONS)
@@ -166,7 +167,7 @@ def _number_faults(request: Request) -> list[str]:
 
 
 def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]) -> list[MotionFile]:
-    """The files, each read once so that a faulty one is known before the work, with the actions' names."""
+    """The motion files and their actions; each is read once, so that a faulty file is found before the work begins."""
     files, faults = [], []
     taken = set(actions)
     for motion in motions:

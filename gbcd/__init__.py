@@ -19,7 +19,7 @@ from gbcd.paper import (
     Selection,
 )
 from gbcd.posterior.draws import posterior_deviations
-from gbcd.posterior.mean import MeanPredictor
+from gbcd.posterior.mean_predictor import MeanPredictor
 from gbcd.posterior.nearest_neighbours import LocalVariances
 from gbcd.posterior.posterior import Posterior
 from gbcd.posterior.variance import predictive_variance

@@ -29,7 +29,7 @@ _CHUNK = 200
 #: Bytes of a value by the code of its type: -1 characters, 1 bytes, 2 integers, 4 floats.
 _TYPE_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}
 #: Largest number of points in a frame; a header that gives more is damaged.
-_MOST_POINTS = 10_000
+_MAX_POINTS = 10_000
 
 Parameters = dict[str, "list[str] | FloatArray"]
 
@@ -235,7 +235,7 @@ def _text(raw: bytes) -> str:
 
 def _read_frames(path: Path, header: _Header, processor: int, size: int, analog: bool) -> tuple[FloatArray, FloatArray]:
     """All positions, and the analog values (n_frames, n) as stored; the file is read once, some frames at a time."""
-    if header.n_points > _MOST_POINTS:
+    if header.n_points > _MAX_POINTS:
         raise DataError(f"{path}: {header.n_points} points cannot be right")
     width = 4 if header.scale < 0 else 2  # a negative scale means floats
     n_values = 4 * header.n_points + header.n_analog

@@ -15,7 +15,7 @@ import scipy.linalg
 from gbcd.kernels.base import Kernel
 from gbcd.linalg.cholesky import cholesky_in_place, inverse_from_cholesky, matmul
 from gbcd.scaling import centre
-from gbcd.system.tiles import kernel_matrix
+from gbcd.system.kernel_matrix import kernel_matrix
 from gbcd.types import Float64Array, IntArray
 from gbcd.validation import as_matrix, as_outputs, group_labels, positive_number
 

@@ -21,8 +21,8 @@ from gbcd.kernels.base import Kernel
 from gbcd.kernels.squared_exponential import SquaredExponential
 from gbcd.linalg.cholesky import cholesky_in_place
 from gbcd.solvers import solve
+from gbcd.system.kernel_matrix import kernel_matrix, kernel_product
 from gbcd.system.protocol import LinearSystem
-from gbcd.system.tiles import kernel_matrix, kernel_product
 from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array
 from gbcd.validation import as_columns, positive_integer

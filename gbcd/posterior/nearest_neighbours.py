@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from gbcd.kernels.base import Kernel
 from gbcd.linalg.blas import divide_vector, factor
-from gbcd.posterior.features import TrainingFeatures
+from gbcd.posterior.training_features import TrainingFeatures
+from gbcd.system.kernel_matrix import POINTS, point_tile
 from gbcd.system.precision import CANCELLATION
-from gbcd.system.tiles import POINTS, point_tile
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns, as_matrix, as_outputs, group_labels, positive_integer, positive_number

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from gbcd.kernels.base import Kernel
-from gbcd.posterior.features import TrainingFeatures
 from gbcd.posterior.nearest_neighbours import LocalVariances
+from gbcd.posterior.training_features import TrainingFeatures
 from gbcd.posterior.variance import Variances
 from gbcd.scaling import Scaling
+from gbcd.system.kernel_matrix import feature_product
 from gbcd.system.kernel_system import KernelSystem
 from gbcd.system.precision import Precision
-from gbcd.system.tiles import feature_product
 from gbcd.types import Float64Array
 
 

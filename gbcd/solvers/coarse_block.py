@@ -6,7 +6,7 @@ import numpy as np
 
 from gbcd.solvers.column_factor import MAX_DRAWN_PIVOTS, MIN_DRAWN_PIVOTS, MIN_FACTOR_BYTES, ColumnFactor
 from gbcd.solvers.cost_model import CostModel
-from gbcd.solvers.plan import Plan, plan_steps
+from gbcd.solvers.step_plan import Plan, plan_steps
 from gbcd.system.protocol import LinearSystem
 
 GRAM_BYTES = 8

@@ -25,8 +25,8 @@ from gbcd.solvers.coarse_block import grow_coarse_block
 from gbcd.solvers.column_factor import ColumnFactor
 from gbcd.solvers.conjugate_steps import conjugate_descent
 from gbcd.solvers.cost_model import CostModel
-from gbcd.solvers.plan import Plan, window
 from gbcd.solvers.preconditioner import Preconditioner
+from gbcd.solvers.step_plan import Plan, window
 from gbcd.types import Float64Array
 
 

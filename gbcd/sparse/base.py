@@ -14,7 +14,7 @@ from gbcd.hyperparameters.request import HyperparameterRequest, Hyperparameters,
 from gbcd.hyperparameters.search import Objective
 from gbcd.kernels.base import Kernel
 from gbcd.scaling import InputScaling
-from gbcd.system.tiles import kernel_product
+from gbcd.system.kernel_matrix import kernel_product
 from gbcd.training_data import TrainingData
 from gbcd.types import Float64Array, IntArray
 from gbcd.validation import positive_integer

@@ -15,7 +15,7 @@ from gbcd.linalg.blas import subtract_product, subtract_square
 from gbcd.linalg.cholesky import cholesky_in_place, cholesky_solve, divide_in_halves
 from gbcd.scaling import centre
 from gbcd.solvers.cholesky import NotPositiveDefiniteError
-from gbcd.system.tiles import kernel_matrix
+from gbcd.system.kernel_matrix import kernel_matrix
 from gbcd.threads import blas_threads, parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 

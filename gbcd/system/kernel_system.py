@@ -19,12 +19,12 @@ from gbcd.memory_budget import budget_bytes
 from gbcd.scaling import centre
 from gbcd.system.exact_tiles import ExactTiles
 from gbcd.system.kept_tiles import TILE, KeptTiles, Pair, tile_pairs
+from gbcd.system.kernel_matrix import kernel_matrix, tile_rows
 from gbcd.system.precision import Precision, TilePrecision, check_precision
 from gbcd.system.products import MAX_PANEL_ROWS, symmetric_product, whole_product, wide_product
 from gbcd.system.protocol import KeptPart, KnownColumns
 from gbcd.system.storage import KernelStorage
 from gbcd.system.tile_evaluator import TileEvaluator
-from gbcd.system.tiles import kernel_matrix, tile_rows
 from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_matrix, positive_number

@@ -36,7 +36,7 @@ _N_OVERLAY_FRAMES = 4
 """Number of frames drawn of each trial."""
 _BELIEVED_SHIFT = 2
 """Shift, in frames, from which a fault is reported; a shift of one may be the rounding of offsets."""
-_LEAST_NEAR = 0.6
+_MIN_SHARE_ON_PERSON = 0.6
 """Least share of the joints that must be near the silhouette; with a right clock it is above 0.9."""
 _CAUSES = "are its .ofs files and calibrations those of this recording, and the numbers in them in their order?"
 _IMPLAUSIBLE_SHARE = 0.05
@@ -332,7 +332,7 @@ class _Checker:
                 f"{sequence.name}: joints lie best on the person with --video-frame-shift "
                 f"{shift + sequence.video_frame_shift}; look at the overlay, and if it is so set data.video_frame_shift"
             )
-        elif near is not None and near < _LEAST_NEAR:
+        elif near is not None and near < _MIN_SHARE_ON_PERSON:
             self.result.faults.append(
                 f"{sequence.name}: only {near:.0%} of the joints lie on the person, and no shift mends it; {_CAUSES}"
             )

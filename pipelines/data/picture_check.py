@@ -23,11 +23,9 @@ from pose.silhouette.background_model import BackgroundModel
 from pose.types import FloatArray, Image, IntArray
 from pose.video.reader import read_frames
 
-IntArray = IntArray
-
 LARGEST_SHIFT = 12
 """Largest shift tried, in frames, to either side."""
-_NEAR_DISTANCE = 3.0
+_ON_PERSON_DISTANCE = 3.0
 """Distance of a joint from the silhouette, px, up to which the joint counts as on the person."""
 _LARGEST_COUNTED = 30.0
 """Distance of a joint from the silhouette, px, at which larger ones are clipped: the silhouette may be lost there."""
@@ -117,11 +115,6 @@ class JointDistances:
     scores: FloatArray
     share_near: float
 
-    @property
-    def now(self) -> float:
-        """Mean distance without a shift, px."""
-        return float(self.scores[LARGEST_SHIFT])
-
 
 def best_shift(distances: Iterable[JointDistances], believed: int = 0) -> int | None:
     """The addition to `video_frame_shift`, one for all videos given, with which joints lie best on silhouettes.
@@ -179,7 +172,7 @@ def joint_distances(
     known = np.asarray(np.isfinite(table).all(axis=(1, 2)))
     if known.sum() < _MIN_FRAMES:
         return None
-    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _NEAR_DISTANCE))
+    near = float(np.mean(table[known][:, LARGEST_SHIFT] <= _ON_PERSON_DISTANCE))
     return JointDistances(table[known].mean(axis=(0, 2)), near)
 
 

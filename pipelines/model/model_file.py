@@ -34,7 +34,7 @@ from pose.files import atomic_path
 FORMAT = "pose-model"
 VERSION = 1
 #: Largest absolute value of a number in a model file. Poses computed from larger ones would be noise or overflow.
-_LARGEST = 1e15
+_MAX_NUMBER = 1e15
 #: Entries of a model's summary and their types; `pose info` shows them.
 SUMMARY: dict[str, type | tuple[type, ...]] = {
     "software": str,
@@ -219,10 +219,10 @@ def _expect_tree(skeleton: Skeleton) -> None:
 
 
 def _expect_hyperparameters(name: str, state: dict[str, Any], n_words: int) -> None:
-    if state["flat"] or not 0 < state["noise"] <= _LARGEST:
+    if state["flat"] or not 0 < state["noise"] <= _MAX_NUMBER:
         raise ValueError(f"{name} has a noise or a shape that no training gives")
     gamma = np.asarray(state["gamma"])
-    if gamma.shape not in ((), (n_words,)) or not ((gamma >= 0) & (gamma <= _LARGEST)).all():
+    if gamma.shape not in ((), (n_words,)) or not ((gamma >= 0) & (gamma <= _MAX_NUMBER)).all():
         raise ValueError(f"{name} has a gamma that no training gives")
     if not (state["y_scale"] > 0).all():
         raise ValueError(f"{name}/y_scale must be positive")
@@ -235,8 +235,8 @@ def _expect_hyperparameters(name: str, state: dict[str, Any], n_words: int) -> N
 def _expect(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
-    if array.dtype.kind != "f" or not (np.abs(array) <= _LARGEST).all():
-        raise ValueError(f"{name} holds something else than finite numbers up to {_LARGEST:g}")
+    if array.dtype.kind != "f" or not (np.abs(array) <= _MAX_NUMBER).all():
+        raise ValueError(f"{name} holds something else than finite numbers up to {_MAX_NUMBER:g}")
 
 
 def _write_state(group: Any, state: dict[str, Any]) -> None:

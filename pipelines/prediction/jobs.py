@@ -15,7 +15,7 @@ from pipelines.prediction.journal import Journal
 from pipelines.prediction.outcomes import VideoOutcome
 from pipelines.prediction.overlay_video import write_overlay
 from pipelines.prediction.request import PredictionRequest
-from pipelines.prediction.results import Outputs, kept_results, provenance_of, write_results
+from pipelines.prediction.result_files import Outputs, kept_results, provenance_of, write_results
 from pipelines.progress import Reporter
 from pipelines.streaming.stream import stream
 from pose.errors import DataError

@@ -28,7 +28,7 @@ from pose import HistoSC
 from pose.body.skeleton import HUMANEVA_15
 from pose.types import IntArray
 
-_FEWEST_BLOCKS = 5
+_MIN_BLOCKS = 5
 """Number of time blocks below which none is held out: so few say little."""
 
 
@@ -149,10 +149,10 @@ class _Training:
         """Labels (n,) of time blocks over all cameras. Blocks are halved until there are enough; None if never."""
         n_frames = wanted = max(1, round(seconds * FRAMES_PER_SECOND))
         blocks = samples.time_blocks(n_frames)
-        while n_frames > 1 and len(np.unique(blocks)) < _FEWEST_BLOCKS:
+        while n_frames > 1 and len(np.unique(blocks)) < _MIN_BLOCKS:
             n_frames //= 2
             blocks = samples.time_blocks(n_frames)
-        if len(np.unique(blocks)) < _FEWEST_BLOCKS:
+        if len(np.unique(blocks)) < _MIN_BLOCKS:
             return None
         if n_frames < wanted:
             self.reporter.say(f"{purpose}: blocks of {n_frames} frames are held out, as the recordings are short")

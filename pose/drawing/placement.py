@@ -11,7 +11,7 @@ _SOLE = 80.0
 """Millimetres from the ankle to the floor."""
 _FIT_STEPS = 6
 """Number of corrections of a pose's place. A few body lengths away, each leaves about a tenth of the error."""
-_NEAREST = 500.0
+_MIN_DEPTH = 500.0
 """Least depth of a fitted pose, millimetres in front of the camera."""
 
 
@@ -48,7 +48,7 @@ def fit_through_camera(pose: FloatArray, mask: Mask, camera: Camera) -> FloatArr
         top, bottom = pixels[:, 1].min(), pixels[:, 1].max()
         if not np.isfinite(pixels).all() or bottom <= top:
             break
-        depth = max(place[2] * (bottom - top) / max(rows[-1] - rows[0], 1), _NEAREST - points[:, 2].min())
+        depth = max(place[2] * (bottom - top) / max(rows[-1] - rows[0], 1), _MIN_DEPTH - points[:, 2].min())
         moved = np.array([centre - pixels[:-1, 0].mean(), (rows[0] + rows[-1] - top - bottom) / 2])
         # The shift in the picture becomes mm at this depth; the place is then scaled to the new depth.
         place[:2] = (place[:2] + moved * place[2] / np.diag(camera.matrix)[:2]) * depth / place[2]

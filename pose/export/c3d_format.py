@@ -22,11 +22,11 @@ from pose.series.pose_series import PoseSeries
 from pose.types import FloatArray, IntArray
 
 #: Largest number of frames that the header can count.
-_MOST_FRAMES = 65_535
+_MAX_FRAMES = 65_535
 #: Characters of the record in one text of a parameter; a text has at most 255 bytes.
 _PIECE = 120
 #: Largest number of texts in one parameter.
-_MOST_PIECES = 255
+_MAX_PIECES = 255
 #: Residual and standard deviations of a point that was not seen.
 _UNSEEN = -1.0
 #: Axes that point right and up on a screen, by the axes of a series without y up.
@@ -60,8 +60,8 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     where = Path(path) if name is None else Path(path).with_name(name)
     rate = regular_rate(where, series) if rate is None else rate
     n, names = len(series.frame), list(series.skeleton.names)
-    if n > _MOST_FRAMES:
-        raise DataError(f"{where}: a C3D file holds {_MOST_FRAMES} frames at most, here are {n}: use another format")
+    if n > _MAX_FRAMES:
+        raise DataError(f"{where}: a C3D file holds {_MAX_FRAMES} frames at most, here are {n}: use another format")
     step = int(series.frame[1] - series.frame[0]) if n > 1 else 1
     first = {"first_frame": int(series.frame[0]), "frame_step": step, "start_time_s": float(series.time[0])}
     file = ezc3d.c3d()
@@ -71,7 +71,7 @@ def write_c3d(path: str | Path, series: PoseSeries, *, rate: float | None = None
     file.add_parameter("POINT", "X_SCREEN", [right])
     file.add_parameter("POINT", "Y_SCREEN", [up])
     file.add_parameter("POSE", "RECORD", _pieces(where, record_of(series) | {"rate_hz": rate, **first}))
-    if first["first_frame"] + n <= _MOST_FRAMES:
+    if first["first_frame"] + n <= _MAX_FRAMES:
         file["header"]["points"]["first_frame"] = first["first_frame"]  # ezc3d counts from 0, the file from 1
     points = np.ones((4, len(names), n))
     points[:3] = np.where(series.found[:, None, None], series.joints, 0.0).transpose(2, 1, 0)
@@ -108,8 +108,8 @@ def _pieces(where: Path, record: dict[str, Any]) -> list[str]:
     # Readers strip blanks from the ends of texts, so blanks are escaped. Some know ASCII only, as `json.dumps` writes.
     text = json.dumps(record, separators=(",", ":")).replace(" ", "\\u0020")
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
-    if len(pieces) > _MOST_PIECES:
-        raise DataError(f"{where}: its provenance has {len(text)} characters, C3D has room for {_PIECE * _MOST_PIECES}")
+    if len(pieces) > _MAX_PIECES:
+        raise DataError(f"{where}: its provenance has {len(text)} characters, C3D has room for {_PIECE * _MAX_PIECES}")
     return pieces
 
 

@@ -39,7 +39,7 @@ class Appender(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """What can be done with one format.
+    """The functions that read and write one format.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from pose.types import FloatArray
 #: Decimals of a number in mm: a micrometre.
 _DECIMALS = 3
 #: Largest frame number, and largest time in seconds: float64 holds every whole number up to here.
-_LARGEST = 2**53
+_MAX_INTEGER = 2**53
 
 
 def write_json(path: str | Path, series: PoseSeries) -> None:
@@ -92,9 +92,9 @@ def _parse(path: Path, number: int, entry: object, record: Record) -> _Row:
     if not isinstance(entry, dict):
         raise DataError(f"{where}: is not an object")
     frame, time = entry.get("frame"), entry.get("time_s")
-    if not isinstance(frame, int) or isinstance(frame, bool) or abs(frame) > _LARGEST:
+    if not isinstance(frame, int) or isinstance(frame, bool) or abs(frame) > _MAX_INTEGER:
         raise DataError(f"{where}: frame is {frame!r}, a whole number is needed")
-    if not isinstance(time, int | float) or isinstance(time, bool) or abs(time) > _LARGEST:
+    if not isinstance(time, int | float) or isinstance(time, bool) or abs(time) > _MAX_INTEGER:
         raise DataError(f"{where}: time_s is {time!r}, a number is needed")
     if "joints_mm" not in entry:
         raise DataError(f"{where}: lacks joints_mm")

@@ -19,7 +19,7 @@ _LONGEST_GAP = 0.25
 #: Smallest and largest frame rate, frames/s: files keep times to the microsecond.
 RATES = (1e-3, 1e5)
 #: Largest number of frames that `resample` makes: about a day at 60 frames/s.
-_MOST_FRAMES = 5_000_000
+_MAX_FRAMES = 5_000_000
 #: Share of an interval within which a new frame is a copy of an old one, not interpolated.
 _SAME_INSTANT = 1e-6
 
@@ -83,9 +83,9 @@ def resample(series: PoseSeries, rate: float) -> PoseSeries:
         raise DataError(f"frame {series.frame[row]} has no later time than the one before it: cannot be resampled")
     if n == 0:
         return series
-    if (old[-1] - old[0]) * rate > _MOST_FRAMES:
+    if (old[-1] - old[0]) * rate > _MAX_FRAMES:
         raise DataError(
-            f"{old[-1] - old[0]:.4g} s at {rate:g} frames/s are more than {_MOST_FRAMES} frames: lower the rate"
+            f"{old[-1] - old[0]:.4g} s at {rate:g} frames/s are more than {_MAX_FRAMES} frames: lower the rate"
         )
     new = old[0] + np.arange(int((old[-1] - old[0]) * rate + _SAME_INSTANT) + 1) / rate
     after = np.clip(np.searchsorted(old, new - _SAME_INSTANT / rate), 0, n - 1)

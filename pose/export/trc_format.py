@@ -25,7 +25,7 @@ _MM_PER_UNIT = {"mm": 1.0, "m": 1000.0}
 #: Lines before the first frame.
 _HEADER_LINES = 5
 #: Largest number of digits in a count.
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 #: Decimals of a number in mm: a float32 is the same number when it is read back.
 _DECIMALS = 5
 
@@ -114,7 +114,7 @@ def _header(path: Path, keys: str, values: str) -> dict[str, str]:
     header = dict(zip(keys.split("\t"), values.split("\t"), strict=False))
     faults = [f"lacks {key}" for key in ("NumFrames", "NumMarkers", "Units") if not header.get(key)]
     for key in ("NumFrames", "NumMarkers"):
-        if header.get(key) and not (header[key].isdecimal() and len(header[key]) <= _MOST_DIGITS):
+        if header.get(key) and not (header[key].isdecimal() and len(header[key]) <= _MAX_DIGITS):
             faults.append(f"{key} is {header[key]!r}, a whole number is needed")
     if header.get("Units") and header["Units"] not in _MM_PER_UNIT:
         faults.append(f"the unit is {header['Units']!r}, there are {', '.join(_MM_PER_UNIT)}")

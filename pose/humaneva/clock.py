@@ -111,7 +111,7 @@ def published_first_frames(subject: str, action: str, trial: int) -> Mapping[str
 
 #: Distance of a camera's start from the others', video frames, above which its two numbers may be swapped.
 _SWAP_SUSPECTED = 15.0
-#: Distance that remains after swapping them, video frames, below which the swap explains the fault.
+#: Distance of the start after the swap, video frames, below which the swap explains the fault.
 _SWAP_CERTAIN = 8.0
 
 

@@ -16,7 +16,7 @@ from pose.humaneva.labels import Labels
 from pose.humaneva.trial import Trial
 from pose.types import BoolArray, FloatArray, Image, IntArray
 
-#: Largest relative difference of a header's frame rate from the rate in use without a warning.
+#: Largest relative difference between a header's frame rate and the rate in use that needs no warning.
 _RATE_TOLERANCE = 0.01
 #: Share of a video's frames that may repeat the picture before them without a warning.
 _REPEATS_TOLERANCE = 0.01

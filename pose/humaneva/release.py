@@ -117,7 +117,7 @@ class HumanEva:
         return [name for name in CAMERA_ORDER if name in found] + sorted(found - set(CAMERA_ORDER))
 
     def trials_with_video(self, partition: str | None = None) -> list[Trial]:
-        """Every trial that has a video, in the order subject, action, trial; with `partition`, those it names."""
+        """Trials that have a video, and the partition if one is given, in the order subject, action, trial."""
         return [trial for trial in self.trials if trial.videos and (partition is None or partition in trial.partitions)]
 
     def trial(self, subject: str, action: str, trial: int) -> Trial:

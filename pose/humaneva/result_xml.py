@@ -134,7 +134,7 @@ def read_result(path: str | Path) -> SequenceResult:
     Raises
     ------
     DataError
-        If the file is missing, not XML or holding 2D poses, or if frames or joints are faulty; the message lists them.
+        If the file is missing, is no XML or holds 2D poses, or if frames or joints are faulty; the message lists them.
     """
     path = Path(path)
     root = _parse(path)

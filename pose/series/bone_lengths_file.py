@@ -14,7 +14,7 @@ from pose.errors import DataError
 from pose.types import FloatArray
 
 _COLUMNS = ["bone", "length_mm"]
-_LEAST, _MOST = 1000.0, 10000.0
+_MIN_TOTAL, _MAX_TOTAL = 1000.0, 10000.0
 """Least and largest sum of a person's bone lengths, mm. Lengths in cm or inches have a smaller sum."""
 
 
@@ -63,7 +63,7 @@ def read_bone_lengths(path: str | Path, skeleton: Skeleton = HUMANEVA_15) -> Flo
     if faults:
         raise DataError(f"{path}: {'; '.join(faults)}")
     total = sum(found.values())
-    if not _LEAST <= total <= _MOST:
+    if not _MIN_TOTAL <= total <= _MAX_TOTAL:
         raise DataError(f"{path}: the {len(known)} bones make {total:g} mm together, which is no person; are they mm?")
     return np.array([found[bone] for bone in known])
 

@@ -22,7 +22,7 @@ class Silhouette(NamedTuple):
 
 
 def examine_mask(mask: Mask) -> Silhouette:
-    """A ready-made silhouette (h, w), 0 or 255, with the area of its second largest component by the largest."""
+    """A ready-made silhouette (h, w), 0 or 255; `other` is its second largest component's share of the largest."""
     areas = np.sort(find_components(mask).area)
     return Silhouette(mask, float(areas[-2] / areas[-1]) if len(areas) > 1 else 0.0)
 

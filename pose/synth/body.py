@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from pose.humaneva.joints import HEAD_LENGTH, PELVIS_SHIFT
 
-#: How far the pelvis joint stands behind the pelvis marker's origin, along the pelvis's x axis, mm.
+#: Distance of the pelvis joint behind the pelvis marker's origin, along the pelvis's x axis, mm.
 PELVIS_SETBACK = -PELVIS_SHIFT
 
 # Segment lengths as shares of stature, from common anthropometric tables, rounded.
@@ -30,17 +30,17 @@ class Body:
     stature : float
         Standing height, mm.
     leg, arm : float
-        Lengths of the limbs against the average for that stature.
+        Lengths of the limbs, as factors of the average for that stature.
     shoulder, hip : float
-        Widths of the trunk against the average.
+        Widths of the trunk, as factors of the average.
     girth : float
-        Thickness of limbs and trunk against the average.
+        Thickness of limbs and trunk, as a factor of the average.
     belly, bust : float
-        How far they stand out, 0 for not at all, 1 for much.
+        How far belly and bust stand out: 0 is not at all, 1 is far.
     looseness : float
-        Of the clothes: 0 is tight, 1 is wide.
+        Width of the clothes: 0 is tight, 1 is wide.
     hair : float
-        0 is short, 1 is a head of hair down to the neck.
+        Length of the hair: 0 is short, 1 reaches down to the neck.
     shoulder_offset : (float, float)
         The ``ShoulderOffset`` of the left and the right side in the ``.mp`` file, mm.
     """
@@ -109,12 +109,12 @@ class Body:
 
     @property
     def half_shoulder_markers(self) -> float:
-        """The format's rT: half the distance of the two shoulder markers, less half a marker, mm."""
+        """The format's rT: half the distance of the two shoulder markers, less a marker's radius, mm."""
         return self.shoulder_half_width
 
     @property
     def trunk(self) -> float:
-        """Pelvis joint to the top of the trunk (TRXO), mm: what is left of the stature under the head."""
+        """Pelvis joint to the top of the trunk (TRXO), mm: the stature less head and legs."""
         return self.stature - HEAD_LENGTH - self.hip_height
 
     @property
@@ -122,7 +122,7 @@ class Body:
         """The format's L1 = |TRXO - PELO|, mm.
 
         PELO stands PELVIS_SETBACK ahead of the pelvis joint, and the trunk is tilted back by atan(rT / 2 / L1)
-        against the pelvis's axes, which depends on L1 itself: hence a root.
+        against the pelvis's axes. This tilt depends on L1 itself, so L1 is found as a root.
         """
 
         def surplus(length: float) -> float:
@@ -133,19 +133,20 @@ class Body:
 
     @property
     def thorax(self) -> float:
-        """Pelvis joint to thorax joint, mm: the joint is the mean of TRXO and of the trunk limb's upper end."""
+        """Pelvis joint to thorax joint, mm; the thorax joint is the mean of TRXO and the trunk limb's upper end."""
         return (self.trunk + self.trunk_marker_length) / 2
 
 
 #: Stature of men and women, mm: mean, standard deviation.
 _STATURES = {"man": (1765.0, 75.0), "woman": (1645.0, 68.0)}
+#: Smallest and largest stature that is drawn, mm.
 _STATURE_RANGE = (1480.0, 2000.0)
-#: Standard deviations that a measure may lie from its mean.
+#: Largest distance of a measure from its mean, in standard deviations.
 _LONGEST_DEVIATION = 2.2
 
 
 def draw_body(rng: np.random.Generator) -> Body:
-    """Somebody at random, tall or short, broad or slight, in tight clothes or wide ones."""
+    """A random body, tall or short, broad or slight, in tight or wide clothes."""
 
     def around(mean: float, deviation: float) -> float:
         return mean + deviation * float(np.clip(rng.standard_normal(), -_LONGEST_DEVIATION, _LONGEST_DEVIATION))
@@ -167,7 +168,7 @@ def draw_body(rng: np.random.Generator) -> Body:
     )
 
 
-#: The subjects that the writer knows by name; four bodies that differ as people do.
+#: Bodies of the subjects that have a name; the four differ as people do.
 NAMED_BODIES = {
     "S1": Body(1770.0, shoulder_offset=(45.0, 43.0)),
     "S2": Body(1640.0, leg=1.01, arm=0.97, shoulder=0.93, hip=1.06, girth=0.96, shoulder_offset=(38.0, 39.5)),

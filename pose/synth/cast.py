@@ -1,4 +1,4 @@
-"""Who is seen: subjects by name, four that come with the package and any number drawn at random."""
+"""The subjects of a data set: some of four that come with the package, or any number drawn at random."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pose.synth.body import NAMED_BODIES, Body, draw_body
 from pose.synth.pictures.looks import LOOKS, Looks, draw_looks
 from pose.synth.randomness import random_stream
 
-#: Subjects of a data set.
-MOST_SUBJECTS = 200
+#: Largest number of subjects in a data set.
+MAX_SUBJECTS = 200
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody with a name, a body and clothes; `drawn` says whether at random."""
+    """A subject with a name, a body and clothes; `drawn` says whether it was drawn at random."""
 
     name: str
     body: Body
@@ -27,16 +27,16 @@ class Actor:
 
 
 def choose_cast(subjects: Sequence[str] | int, seed: int) -> list[Actor]:
-    """The subjects: those of `NAMED_BODIES` by name, or as many as asked for, S1, S2, ..., drawn by the seed.
+    """The subjects: some of `NAMED_BODIES` by name, or a number of them, S1, S2, ..., drawn from the seed.
 
     Raises
     ------
     DataError
-        If a name is unknown or comes twice, or the number cannot be; the message lists all faults.
+        If a name is unknown or comes twice, or the number is out of range; the message lists all faults.
     """
     if isinstance(subjects, int):
-        if not 1 <= subjects <= MOST_SUBJECTS:
-            raise DataError(f"there can be 1 to {MOST_SUBJECTS} subjects, not {subjects}")
+        if not 1 <= subjects <= MAX_SUBJECTS:
+            raise DataError(f"there can be 1 to {MAX_SUBJECTS} subjects, not {subjects}")
         return [_draw(f"S{number}", seed) for number in range(1, subjects + 1)]
     faults = [
         f"no subject {name!r} (there are {', '.join(NAMED_BODIES)}; or give a number of subjects)"

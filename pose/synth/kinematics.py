@@ -11,11 +11,11 @@ from scipy.interpolate import CubicSpline
 
 from pose.types import FloatArray
 
-#: Shares of a limb's length: from the first on, reaching further moves the end less and less, and the second is never
-#: passed, because there the middle joint would move infinitely fast. A leg has to stand where it is put; an arm that is
-#: thrown forward needs a longer way to come to rest.
+#: Shares of a limb's length: where its reach begins to ease off, and where it ends. At full length the middle joint
+#: would move infinitely fast. A leg eases off late, because it has to stand where it is put. An arm eases off early,
+#: because an arm that is thrown forward needs a longer way to come to rest.
 LEG_REACH, ARM_REACH = (0.98, 0.999), (0.88, 0.985)
-#: Share of its length to which a limb folds at most: about 150 degrees of flexion.
+#: Smallest reach of a folded limb, as a share of its length: about 150 degrees of flexion.
 _MIN_REACH = 0.27
 
 
@@ -108,13 +108,13 @@ def smootherstep(x: ArrayLike) -> FloatArray:
 
 
 def smoothstep(x: ArrayLike) -> FloatArray:
-    """As `smootherstep`, but a cubic: its acceleration jumps at the ends, and its fastest is 1.5 times the mean."""
+    """As `smootherstep`, but a cubic: its acceleration jumps at the ends, and its top speed is 1.5 times the mean."""
     share: FloatArray = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
     return share**2 * (3 - 2 * share)
 
 
 def drift(rng: np.random.Generator, times: FloatArray, sigma: float, seconds: float = 1.5) -> FloatArray:
-    """A smooth random curve: normal values of deviation `sigma` every `seconds`, joined by a cubic spline.
+    """A smooth random curve: a normal value every `seconds`, joined by a cubic spline.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def drift(rng: np.random.Generator, times: FloatArray, sigma: float, seconds: fl
     times : ndarray of shape (T,)
         Increasing, seconds.
     sigma : float
-        Deviation of the knots; values beyond two of them are clipped, so that a body never leaves its joint limits.
+        Standard deviation of the knots. They are clipped at twice this value, so that a body keeps its joint limits.
     seconds : float
         Spacing of the knots.
     """

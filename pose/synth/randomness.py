@@ -1,4 +1,4 @@
-"""Randomness by name."""
+"""Random generators by name."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import numpy as np
 
 
 def random_stream(seed: int, *key: object) -> np.random.Generator:
-    """A generator of its own for everything that has a name, so that nothing depends on the order of the work."""
+    """A generator that depends on seed and name alone, so that no result depends on the order of the work."""
     return np.random.default_rng([seed, zlib.crc32("/".join(map(str, key)).encode())])

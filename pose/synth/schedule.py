@@ -17,11 +17,11 @@ from pose.types import IntArray
 MOCAP_PER_IMAGE = 2
 #: The last toolkit frame that repeats the first picture, as the release's encoder did; partitions start after it.
 LAST_REPEATED = 5
-#: Video frames that a camera may run before the motion capture starts.
+#: Largest number of a camera's video frames before the motion capture starts.
 _LONGEST_LEAD = 12
-#: Mocap frames before the cameras start, where the motion capture starts first: at least, below.
+#: Head start of the motion capture where it starts first, mocap frames: at least the first value, less than the second.
 _MOCAP_HEAD_START = (30, 60)
-#: Video frames after the last toolkit frame.
+#: Largest number of video frames after the last toolkit frame.
 _LONGEST_TAIL = 3
 
 
@@ -34,9 +34,9 @@ class Schedule:
     n_frames : int
         Toolkit frames.
     offsets : dict of str to StreamOffset
-        What the ``.ofs`` files say.
+        Content of the ``.ofs`` files, by camera.
     clock : CommonClock
-        What follows from them.
+        The clock that follows from the offsets.
     video_frames : dict of str to int
         Length of every camera's video.
     motion : Motion
@@ -44,7 +44,7 @@ class Schedule:
     first_position : int
         The 1-based mocap position of the motion's first frame; below 1 where a camera starts first.
     train_share : float
-        The share of the frames, at the end, that trains; the others validate.
+        Share of the frames, at the end, that is Train; the others are Validate.
     """
 
     n_frames: int
@@ -63,7 +63,7 @@ class Schedule:
 
     @property
     def partition(self) -> dict[str, list[int]]:
-        """First and last toolkit frame of either part, both included; a part without frames is left out."""
+        """First and last toolkit frame, inclusive, of Validate and Train; a part without frames is left out."""
         middle = min(round(self.n_frames * (1 - self.train_share)), self.n_frames)
         parts = {"Validate": [LAST_REPEATED + 1, middle], "Train": [max(middle, LAST_REPEATED) + 1, self.n_frames]}
         return {name: [first, last] for name, (first, last) in parts.items() if first <= last}
@@ -94,20 +94,20 @@ def draw_schedule(
     mocap_first: bool = False,
     train_share: float = 0.5,
 ) -> Schedule:
-    """Draw when a trial's streams start and end, and let the motion be made.
+    """Draw when a trial's streams start and end, and make its motion.
 
     Parameters
     ----------
     key : tuple
-        What the trial is called: its streams follow from this and the seed.
+        Name of the trial; its streams follow from name and seed.
     n_frames : int
         Toolkit frames.
     cameras : tuple of str
-        Whose videos there will be.
+        Cameras that make a video.
     seed : int
-        Of the whole data set.
+        Seed of the whole data set.
     perform : callable
-        Makes a motion of so many frames at 120 Hz.
+        Makes a motion of a given number of frames at 120 Hz.
     mocap_first : bool
         Whether the motion capture starts before the cameras; usually some camera does.
     train_share : float
@@ -124,7 +124,7 @@ def draw_schedule(
         round(float(clock.mocap_position(n_frames))),
         *(_position(offsets[name], video_frames[name]) for name in cameras),
     )
-    # As long as any trial of so many frames needs it, so that copies of a trial with other streams show one motion.
+    # Long enough for any trial of `n_frames`, so that copies of a trial with other streams show the same motion.
     longest = MOCAP_PER_IMAGE * (n_frames + _LONGEST_LEAD + _LONGEST_TAIL + 1) + _MOCAP_HEAD_START[1]
     motion = perform(longest).crop(0, last - first + 1)
     return Schedule(n_frames, offsets, clock, video_frames, motion, first, train_share)
@@ -135,7 +135,7 @@ def _position(offset: StreamOffset, frame: int) -> int:
 
 
 def _draw_offsets(rng: np.random.Generator, cameras: tuple[str, ...], mocap_first: bool) -> dict[str, StreamOffset]:
-    """Different starts for all cameras, one of them half a frame off the others."""
+    """Offsets with a different start for every camera; one camera is half a frame off the others."""
     head_start = int(rng.integers(*_MOCAP_HEAD_START)) if mocap_first else 0
     half_frame_off = cameras[int(rng.integers(1, len(cameras)))] if len(cameras) > 1 else None
     leads = rng.permutation(_LONGEST_LEAD)[: len(cameras)] + 1

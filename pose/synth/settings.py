@@ -1,4 +1,4 @@
-"""What a data set is made from: checked once, kept in the data set, and what an unfinished one is recognised by."""
+"""The settings of a data set: checked once, and kept in it, so that a later run recognises an unfinished one."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from pose.synth.motion.actions import ACTIONS
 from pose.synth.motion_files import read_motion
 from pose.synth.pictures.rig import read_rig, shaken
 
+#: Kinds of masks that can be written.
 MASKS = ("sample", "png", "video", "none")
-#: Instead of a camera's name: all sides are shown to all cameras.
+#: Value of `facing` instead of a camera's name: people turn all round, so that every camera sees all sides.
 ANYWHERE = "any"
 DEFAULT_ACTIONS = ("Walking", "Jog", "Box")
 DEFAULT_FRAMES = 560
-#: Toolkit frames of a trial: at least, at most.
-_FEWEST_FRAMES, _MOST_FRAMES = 24, 100_000
-#: Degrees by which cameras may be moved.
-_MOST_JITTER = 10.0
+#: Smallest and largest number of toolkit frames in a trial.
+_MIN_FRAMES, _MAX_FRAMES = 24, 100_000
+#: Largest jitter of the cameras, degrees.
+_MAX_JITTER = 10.0
 _NAMED = re.compile(r"^(\w+)=(.+)$")
-#: Version of what follows from the same settings: raise it when pictures or motions change.
+#: Version of the output for given settings: raise it when pictures or motions change.
 _FORMAT = 2
 
 
@@ -42,7 +43,7 @@ class MotionFile:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """A data set to be made; see `pose.synth.synthesize` for what its parts mean."""
+    """A data set to be made; see `pose.synth.synthesize` for its attributes."""
 
     cast: tuple[Actor, ...]
     actions: tuple[str, ...]
@@ -57,7 +58,7 @@ class Settings:
     facing: str = ANYWHERE
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for JSON; two data sets of equal settings are equal to the byte."""
+        """The settings for JSON; data sets of equal settings are equal to the byte."""
         return {
             "format": _FORMAT,
             "subjects": {subject.name: "drawn" if subject.drawn else "named" for subject in self.cast},
@@ -84,7 +85,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked for, unchecked; see `pose.synth.synthesize` for what its parts mean."""
+    """What was asked for, unchecked; see `pose.synth.synthesize` for its attributes."""
 
     subjects: Sequence[str] | int
     actions: Sequence[str] | None
@@ -106,7 +107,7 @@ def check_request(request: Request) -> Settings:
     Raises
     ------
     DataError
-        If something cannot be; the message lists all faults.
+        If a setting is not possible; the message lists all faults.
     """
     actions, motions = request.actions, request.motions
     chosen = tuple(actions if actions is not None else () if motions else DEFAULT_ACTIONS)
@@ -152,21 +153,21 @@ def check_request(request: Request) -> Settings:
 def _number_faults(request: Request) -> list[str]:
     """What is wrong with the numbers and the kind of masks."""
     faults = []
-    if not _FEWEST_FRAMES <= request.n_frames <= _MOST_FRAMES:
-        faults.append(f"a trial has {_FEWEST_FRAMES} to {_MOST_FRAMES} frames, not {request.n_frames}")
+    if not _MIN_FRAMES <= request.n_frames <= _MAX_FRAMES:
+        faults.append(f"a trial has {_MIN_FRAMES} to {_MAX_FRAMES} frames, not {request.n_frames}")
     if request.seed < 0:
         faults.append(f"the seed must be 0 or more, not {request.seed}")
     if not 0 <= request.train_share <= 1:
         faults.append(f"the share of the frames to train on is 0 to 1, not {request.train_share:g}")
-    if not 0 <= request.camera_jitter <= _MOST_JITTER:
-        faults.append(f"the cameras can be moved by 0 to {_MOST_JITTER:g} degrees, not {request.camera_jitter:g}")
+    if not 0 <= request.camera_jitter <= _MAX_JITTER:
+        faults.append(f"the cameras can be moved by 0 to {_MAX_JITTER:g} degrees, not {request.camera_jitter:g}")
     if request.masks not in MASKS:
         faults.append(f"no kind of masks {request.masks!r} (there are {', '.join(MASKS)})")
     return faults
 
 
 def _motion_files(motions: Sequence[str | Path], actions: Sequence[str], reading: dict[str, Any]) -> list[MotionFile]:
-    """The files, each read once so that a faulty one is known before the work, with the actions' names."""
+    """The motion files and their actions; each is read once, so that a faulty file is found before the work begins."""
     files, faults = [], []
     taken = set(actions)
     for motion in motions:

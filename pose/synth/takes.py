@@ -1,4 +1,4 @@
-"""The trials and videos of a data set, and how one of each is written: what worker processes do."""
+"""The trials and videos of a data set, and how a worker process writes one of each."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from pose.types import Image
 #: Called with every frame drawn; raises where the work is to stop.
 Tick = Callable[[], None]
 
-#: Frames of a recording of the empty room.
+#: Number of frames in a recording of the empty room.
 _BACKGROUND_FRAMES = 30
-#: Exposure of the three background recordings against the trials': beginning, middle and end of the week.
+#: Exposures of the three background recordings as factors of the trials': beginning, middle and end of the week.
 _BACKGROUND_GAINS = (0.996, 1.0, 1.004)
 #: Toolkit frames from one mask of the sample to the next.
 _MASK_EVERY = 40
-#: Every third trial's motion capture starts before its cameras; in the others a camera starts first.
+#: Interval of the trials whose motion capture starts before their cameras; in the others a camera starts first.
 _MOCAP_FIRST_EVERY = 3
-#: Frames whose outlines are in memory at once.
+#: Number of frames whose outlines are in memory at once.
 _CHUNK = 240
-#: How often hands are open, flat or fists; then how often while boxing.
+#: Probabilities of open hands, flat hands and fists: usually, and while boxing.
 _HANDS = {"open": 0.4, "flat": 0.4, "fist": 0.2}
 _BOXING_HANDS = {"open": 0.25, "flat": 0.05, "fist": 0.7}
 #: Standard deviation of a hand's turn about its forearm, radians.
 _PALM_SIGMA = 0.5
-#: Standard deviation of the direction of somebody who faces a camera, radians.
+#: Standard deviation of the direction of a person who faces a camera, radians.
 _FACING_SIGMA = np.radians(15.0)
-#: Speed of somebody who turns all round, radians a second: at least, at most.
+#: Speed of a person who turns all round, radians/s: at least, at most.
 _TURNING = (0.25, 0.7)
 
 
 @dataclass(frozen=True)
 class Take:
-    """One trial to be made: who does what, and whether in the mirror."""
+    """One trial to be made: who does what; number 2 is the mirrored copy."""
 
     actor: Actor
     action: str
@@ -64,19 +64,19 @@ class Take:
 
     @property
     def stem(self) -> str:
-        """What its files are called, e.g. ``"Walking_1"``."""
+        """Stem of its files' names, e.g. ``"Walking_1"``."""
         return f"{self.action}_{self.number}"
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What its random streams are called."""
+        """Name of its random streams."""
         name = (self.actor.name, self.action)
         return name if self.number == 1 else (*name, self.number)
 
 
 @dataclass(frozen=True)
 class Video:
-    """One video to be drawn; a background recording where there is no take."""
+    """One video to be drawn; without a take, a background recording."""
 
     path: Path
     camera: str
@@ -85,7 +85,7 @@ class Video:
 
 
 def takes(settings: Settings) -> list[Take]:
-    """All trials: with mirrored copies, the second of every action is one."""
+    """All trials; with mirrored copies, trial 2 of every action is the copy."""
     names = (*settings.actions, *(motion.action for motion in settings.motions))
     numbers = (1, 2) if settings.mirrored else (1,)
     return [
@@ -112,7 +112,7 @@ def _landmarks(path: Path, reading: tuple[tuple[str, object], ...]) -> Landmarks
 
 
 def plan(settings: Settings, take: Take) -> Schedule:
-    """A take's streams and motion; the same whoever asks."""
+    """A take's streams and motion; every process gets the same ones."""
     file = next((motion for motion in settings.motions if motion.action == take.action), None)
     # Both takes of an action show one motion: it does not depend on the take's number.
     key = (take.actor.name, take.action)
@@ -148,7 +148,7 @@ def _with_hands(motion: Motion, rng: np.random.Generator) -> Motion:
 
 
 def _facing(settings: Settings, motion: Motion, rng: np.random.Generator) -> Motion:
-    """A motion that faces x turned to face the camera of the settings, or all round in the course of the trial."""
+    """Turn a motion that faces x towards the camera of the settings, or all round in the course of the trial."""
     times = np.arange(len(motion)) / RATE
     if settings.facing == ANYWHERE:
         sense = rng.choice([-1.0, 1.0])
@@ -159,9 +159,9 @@ def _facing(settings: Settings, motion: Motion, rng: np.random.Generator) -> Mot
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary name, renamed to `path` if the body succeeds: what is there is finished.
+    """A temporary name, renamed to `path` if the body succeeds: a file at `path` is finished.
 
-    Unlike `pose.files.atomic_path` it leaves errors as they are: the caller adds what stays for the next run.
+    Unlike `pose.files.atomic_path` it leaves errors as they are: the caller adds to them what stays for the next run.
     """
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     yield temporary
@@ -169,7 +169,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_take(root: Path, settings: Settings, take: Take) -> dict[str, list[int]]:
-    """Write a trial's offsets, motion capture and true joints; its partition."""
+    """Write a trial's offsets, motion capture and true joints; returns its partition."""
     schedule = plan(settings, take)
     folder, truth = root / take.actor.name, root / "truth" / f"joints_{take.actor.name}_{take.stem}.npz"
     truth = truth if take.number > 1 else truth.with_name(f"joints_{take.actor.name}_{take.action}.npz")
@@ -203,7 +203,7 @@ def _room(camera: Camera, seed: int, size: float) -> Image:
 
 
 def write_video(root: Path, settings: Settings, video: Video, tick: Tick) -> None:
-    """Draw one video, and its masks; nothing where it is there already."""
+    """Draw one video and its masks, unless the video is there already."""
     path = root / video.path
     if path.exists():
         return

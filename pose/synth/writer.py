@@ -18,14 +18,14 @@ from pose.files import is_still, take_lock
 from pose.synth.mocap.files import write_measurements, write_static
 from pose.synth.settings import DEFAULT_FRAMES, Request, Settings, check_request
 from pose.synth.takes import takes
-from pose.synth.work import Work
+from pose.synth.worker_pool import Work
 
 #: Called as ``on_progress(done, total, what)``: frames drawn so far, all frames, and what was just worked on.
 ProgressCallback = Callable[[int, int, str], None]
 
-#: The file that says what a folder is; only a folder that has it is ever overwritten.
+#: Name of the file that says what a folder is; only a folder that has it is ever overwritten.
 NOTICE = "SYNTHETIC.txt"
-#: What the data set was made from, and its files.
+#: Name of the file that lists the settings and the files of a data set.
 MANIFEST = "synthetic.json"
 
 
@@ -52,9 +52,9 @@ def synthesize(
 ) -> Path:
     """Make a data set in the HumanEva-I on-disk format.
 
-    The folder appears complete or not at all. The same arguments give the same bytes, whatever `jobs` is. A run that
-    was stopped left its finished videos in ``.NAME.part`` beside `out`; called again with the same settings it goes
-    on from there, with others it starts anew.
+    The folder appears complete or not at all. The same arguments give the same bytes, whatever `jobs` is. A stopped run
+    leaves its finished videos in ``.NAME.part`` beside `out`. A call with the same settings goes on from there; a call
+    with other settings starts anew.
 
     Parameters
     ----------
@@ -62,34 +62,34 @@ def synthesize(
         Root of the data set: ``S1/...``, ``Background/``, ``partitions.json``, and ``truth/`` with the exact joints
         of every trial and exact masks.
     subjects : sequence of str, or int
-        Of `NAMED_BODIES`, or how many to draw at random: height, girth, proportions, clothes.
+        Names in `NAMED_BODIES`, or the number of subjects to draw at random: height, girth, proportions, clothes.
     actions : sequence of str, optional
-        Of `ACTIONS`, generated; Walking, Jog and Box by default, or none where there are `motions`.
+        Names in `ACTIONS`, generated; Walking, Jog and Box by default, or none if there are `motions`.
     motions : sequence of path-like
-        Motion files, each an action: ``"Kick=kick.bvh"``, or a name alone, whose letters become the action's.
+        Motion files, each an action: ``"Kick=kick.bvh"``, or a file name alone, whose letters name the action.
     cameras : path-like, optional
         A folder of ``.cal`` files; our own three cameras by default.
     n_frames : int
         Toolkit frames of a trial; the last ones are Train, the first ones Validate.
     seed : int
-        Of everything random, 0 or more.
+        Seed of everything random, 0 or more.
     mirrored : bool
-        Also make trial 2 of every action: the same motion in a mirror, before other noise.
+        Also make trial 2 of every action: the motion mirrored, with other noise.
     camera_jitter : float
-        Degrees by which the cameras are moved at random, calibrations with them.
+        Degrees by which the cameras, and their calibrations, are moved at random.
     train_share : float
         The share of a trial's frames that is Train.
     masks : str
-        Of `MASKS`; ``"sample"`` is every 40th frame's, see `pose.synth.pictures.avi.MaskWriter`.
+        One of `MASKS`; ``"sample"`` is every 40th frame, see `pose.synth.pictures.avi.MaskWriter`.
     facing : str, optional
-        The camera that those face who stay in one place (boxing, gestures, captured motion that does not travel), or
-        ``"any"``: they turn all round. The first camera by default.
+        The camera faced by people who stay in one place (boxing, gestures, captured motion that does not travel). With
+        ``"any"`` they turn all round. The first camera by default.
     unit_mm, up, rate
-        Of motion files that do not state them, see `pose.synth.motion_files.find_landmarks`.
+        For motion files that do not state them, see `pose.synth.motion_files.find_landmarks`.
     overwrite : bool
         Replace `out` if it is a synthetic data set already, and nothing else is in it.
     jobs : int
-        Processes that draw at a time. They do not run the calling script again: it needs no ``__main__`` guard.
+        Number of drawing processes. They do not run the calling script again, so it needs no ``__main__`` guard.
     on_progress : callable, optional
         See `ProgressCallback`; called in this process.
 
@@ -141,7 +141,7 @@ def synthesize(
 
 @contextmanager
 def _held(staging: Path, out: Path) -> Iterator[None]:
-    """Make the folder to work in and hold it against other runs; the system lets go of it however this process ends."""
+    """Make the working folder and lock it against other runs; however this process ends, the system frees the lock."""
     while True:
         staging.mkdir(parents=True, exist_ok=True)
         if sys.platform == "win32":  # a folder cannot be opened there
@@ -151,7 +151,7 @@ def _held(staging: Path, out: Path) -> Iterator[None]:
         try:
             if not take_lock(descriptor):
                 raise UnfinishedError(f"{out}: another run is making it; wait for it, or give another folder")
-            # The run that held it may have moved it into place between our two calls.
+            # Another run may have moved the folder into place before this one locked it.
             if is_still(descriptor, staging):
                 yield
                 return
@@ -194,7 +194,7 @@ def _check_target(out: Path, overwrite: bool) -> None:
 
 
 def _foreign(out: Path) -> list[str]:
-    """Files in a data set that it was not made with."""
+    """Files in a data set's folder that do not belong to it."""
     manifest = _read_json(out / MANIFEST)
     files = set(manifest.get("files", [])) | {NOTICE, MANIFEST}
     there = sorted(
@@ -204,7 +204,7 @@ def _foreign(out: Path) -> list[str]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """A JSON object; an empty one where there is none."""
+    """The JSON object in a file; an empty one if there is none."""
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -213,7 +213,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _prepare(staging: Path, settings: Settings) -> None:
-    """Fill the folder to work in: what a stopped run with the same settings left in it stays, anything else goes."""
+    """Fill the working folder; keep what a stopped run with the same settings left in it, and remove anything else."""
     manifest = settings.as_dict()
     if _read_json(staging / MANIFEST).get("settings") != json.loads(json.dumps(manifest)):
         for entry in staging.iterdir():

@@ -25,7 +25,7 @@ _PICTURES = (b"dc", b"db")
 """Endings of the ids of picture chunks: compressed, raw."""
 _LIST_HEAD = 12
 """Bytes of a list's header, which its chunks follow."""
-_MOST_CHUNKS = 1000
+_MAX_CHUNKS = 1000
 """Largest number of chunks that are skipped between two pictures."""
 
 
@@ -210,7 +210,7 @@ class NumbersByIndex:
         assert self._end is not None
         with self._path.open("rb") as file:
             at = self._end
-            for _ in range(_MOST_CHUNKS):
+            for _ in range(_MAX_CHUNKS):
                 if at + _CHUNK.size >= position:
                     return at + _CHUNK.size == position
                 file.seek(at)

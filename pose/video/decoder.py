@@ -7,7 +7,7 @@ from typing import Any
 
 import av
 
-_MOST_DECODERS = 64
+_MAX_DECODERS = 64
 """Largest number of decoders, one for each core, that may hold a picture or a fault when the packets end."""
 
 
@@ -48,7 +48,7 @@ def decoded_pictures(
 
 def held_back(stream: av.VideoStream, fault: Callable[[str], None]) -> Iterator[av.VideoFrame]:
     """The pictures that the decoder still holds after the last packet."""
-    for _ in range(_MOST_DECODERS):
+    for _ in range(_MAX_DECODERS):
         try:
             for frame in stream.codec_context.decode(None):
                 frame.time_base = stream.time_base  # which a frame without a packet lacks

@@ -15,7 +15,7 @@ class VideoFrame:
     Parameters
     ----------
     index : int
-        0-based position in the file. For a still, the number in its name, less 1 where numbers start from 1: a missing
+        0-based position in the file. For a still, the number in its name, less 1 unless numbers start from 0: a missing
         picture leaves a gap and does not move the others.
     time : float
         Seconds from the first frame, as the container says; the index over the rate where the container says nothing.

@@ -11,7 +11,7 @@ import av
 from pose.errors import DataError
 from pose.video.decoder import decoded_pictures
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 """Largest number of gaps that a warning lists."""
 
 
@@ -127,5 +127,5 @@ class NumbersByTime:
 
 
 def _named(spans: list[tuple[int, int]]) -> str:
-    named = ", ".join(f"{first} to {last}" if last > first else f"{first}" for first, last in spans[:_MOST_NAMED])
-    return named + (f" and at {len(spans) - _MOST_NAMED} more places" if len(spans) > _MOST_NAMED else "")
+    named = ", ".join(f"{first} to {last}" if last > first else f"{first}" for first, last in spans[:_MAX_NAMED])
+    return named + (f" and at {len(spans) - _MAX_NAMED} more places" if len(spans) > _MAX_NAMED else "")

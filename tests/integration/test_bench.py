@@ -6,9 +6,9 @@ import pytest
 from places import REPOSITORY
 
 from pipelines.bench.runner.cell import Cell
-from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.results_check import read_results
+from pipelines.bench.runner.results_file import Results
 from pipelines.bench.runner.run import BENCHMARKS, run_benchmark
-from pipelines.bench.runner.stored import read_results
 from pipelines.progress import Silent
 
 

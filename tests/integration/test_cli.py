@@ -148,7 +148,7 @@ def test_training_goes_on_where_it_was_stopped(run, tree, tmp_path, monkeypatch)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.h5.work", "small.toml"]
     with monkeypatch.context() as patch:
         patch.setattr(
-            "pipelines.features.tree_features.trace_edges", lambda *_: pytest.fail("the silhouettes were made again")
+            "pipelines.features.video_edges.trace_edges", lambda *_: pytest.fail("the silhouettes were made again")
         )
         code, _, err = run(*arguments)
     assert code == 0, err

@@ -35,7 +35,7 @@ def test_a_full_disk_leaves_no_half_results_and_the_same_command_goes_on(predict
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".a.pose-journal"]
     with monkeypatch.context() as patch:  # and full again when the results are to be written
         patch.setattr(
-            "pipelines.prediction.results.write_csv", lambda *_: (_ for _ in ()).throw(OSError(28, "No space"))
+            "pipelines.prediction.result_files.write_csv", lambda *_: (_ for _ in ()).throw(OSError(28, "No space"))
         )
         code, _, err = predict(tmp_path / "a.avi")
     assert code == 1

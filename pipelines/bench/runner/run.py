@@ -18,9 +18,9 @@ from pipelines.bench.runner.lock import locked
 from pipelines.bench.runner.machine import this_machine
 from pipelines.bench.runner.pictures import save_figure
 from pipelines.bench.runner.process import MeasuringProcess
-from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.results_check import StoredResults, read_results
+from pipelines.bench.runner.results_file import Results
 from pipelines.bench.runner.sheets import Sheet, write_markdown
-from pipelines.bench.runner.stored import StoredResults, read_results
 from pipelines.bench.tables import figure1, figure2, figure3, figure4, solvers, table2, table3, table4, table5
 from pipelines.errors import UsageError
 from pipelines.progress import Reporter

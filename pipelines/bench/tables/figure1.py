@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from pipelines.bench.data.problems import Catalogue
 from pipelines.bench.runner.cell import Column, Row, Size, Table
 from pipelines.bench.runner.pictures import legend_below, panels, say_nothing_measured
-from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.results_file import Results
 from pipelines.bench.tables.rows import Rows
 
 SAMPLES = {"full": 10_000, "quick": 1_500}

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from pipelines.bench.data.problems import Catalogue
 from pipelines.bench.runner.cell import Row, Size, Table
 from pipelines.bench.runner.pictures import legend_below, panels, say_nothing_measured
-from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.results_file import Results
 from pipelines.bench.tables.methods import METHODS
 from pipelines.bench.tables.rows import PASSES, PEAK, RESIDUAL, RMSE, SOLVE, TIME, Rows, solve_parameters
 

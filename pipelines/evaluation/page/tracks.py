@@ -10,7 +10,7 @@ import numpy as np
 from pipelines.evaluation.evaluate import Evaluation
 from pose.types import FloatArray
 
-_MOST_FRAMES = 4000
+_MAX_FRAMES = 4000
 """Largest number of frames on the page, over all tracks: about a megabyte."""
 _COLUMNS = ("subject", "action", "trial", "camera")
 """Columns of the samples that together identify a video."""
@@ -22,7 +22,7 @@ def viewer_data(evaluation: Evaluation) -> dict[str, Any]:
     Axes are x right, y up, z towards the viewer; coordinates are whole mm as 16-bit integers in base64.
     """
     samples, skeleton = evaluation.samples, evaluation.skeleton
-    every = max(-(-len(samples) // _MOST_FRAMES), 1)
+    every = max(-(-len(samples) // _MAX_FRAMES), 1)
     keys = list(zip(*(getattr(samples, column).tolist() for column in _COLUMNS), strict=True))
     errors = evaluation.errors["gbcd"].poses("absolute")
     tracks = []

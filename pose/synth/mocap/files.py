@@ -17,15 +17,15 @@ from pose.synth.motion.limbs import standing
 from pose.synth.motion.motion import RATE, Motion
 from pose.types import BoolArray, FloatArray
 
-#: Mocap frames of the standing trial: half a second.
+#: Length of the standing trial, mocap frames: half a second.
 _STATIC_FRAMES = 60
 _MAT_HEADER = b"MATLAB 5.0 MAT-file, written by gbcd-pose"
-#: Points that a reader must pass over: an unnamed trajectory, and an angle that the capture system derived.
+#: Labels of points that a reader must skip: an unnamed trajectory, and an angle that the capture system derived.
 _UNNAMED, _DERIVED = "*110", "LKneeAngles"
 
 
 def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generator) -> BoolArray:
-    """Write a trial's markers, with noise and a few gaps, and the toolkit's ``.mat`` of them beside.
+    """Write a trial's markers, with noise and a few gaps, as a ``.c3d`` file and as the toolkit's ``.mat`` beside it.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def write_mocap(path: Path, subject: str, motion: Motion, rng: np.random.Generat
     motion : Motion
         At 120 Hz; row i becomes mocap frame i + 1.
     rng : Generator
-        Of noise and gaps.
+        Source of noise and gaps.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def _write_c3d(path: Path, subject: str, markers: Markers) -> None:
 
 
 def _write_mat(path: Path, labels: list[str], positions: FloatArray) -> None:
-    """The toolkit's cache of a ``.c3d``: positions (T, markers, 3), mm, 0 where one is lost; no date in the file."""
+    """Write the toolkit's cache of a ``.c3d``, without a date: positions (T, markers, 3), mm, 0 where one is lost."""
 
     def cell(*values: str) -> NDArray[np.object_]:
         return np.array([values], dtype=object)

@@ -6,9 +6,9 @@ import numpy as np
 
 from pose.types import BoolArray
 
-#: Gaps of markers in a trial.
+#: Number of gaps in a trial.
 _GAPS = 2
-#: Length of a gap, mocap frames: at least, below.
+#: Length of a gap, mocap frames: at least the first value, less than the second.
 _GAP_FRAMES = (8, 20)
 
 

@@ -14,9 +14,9 @@ from pose.synth.kinematics import axes, turn, unit
 from pose.synth.motion.motion import SIDE_SIGN, Motion
 from pose.types import FloatArray
 
-#: Standard deviation of the physical markers about their place, mm; the virtual ones are computed, so they have none.
+#: Standard deviation of a physical marker about its place, mm; virtual markers are computed, without noise.
 MARKER_NOISE = 0.15
-#: A virtual marker's distance from its bone's origin where the format leaves it free, mm.
+#: Distance of a virtual marker from its bone's origin, mm, where the format leaves it free.
 _AXIS_LENGTH = 100.0
 #: Standing height that the places below are given for, mm.
 _REFERENCE_STATURE = 1750.0
@@ -34,7 +34,7 @@ _CHEST = {
 }
 #: Height of the shoulder markers over the shoulder joints, mm for the reference stature.
 _SHOULDER_UP = 62.0
-# Of a limb: share of the way from its upper to its lower joint, ahead, outward.
+# Places on a limb: share of the way from its upper to its lower joint; ahead and outward, mm.
 _ARM_PAIRS = {"UPA": (0.45, 0.0, 55.0), "ELB": (0.99, -6.0, 46.0)}
 _FOREARM_PAIRS = {"FRM": (0.5, 0.0, 42.0), "WRA": (0.98, 32.0, 6.0), "WRB": (1.0, -32.0, 6.0), "FIN": (1.28, 0.0, 26.0)}
 _THIGH_PAIRS = {"THI": (0.5, 12.0, 82.0), "KNE": (1.0, 0.0, 60.0)}
@@ -111,7 +111,7 @@ def _limb(
 def virtual_markers(motion: Motion) -> Markers:
     """The markers xxxO, xxxP, xxxA, xxxL of every bone the format builds joints from, (T, 3) each, mm."""
     body = motion.body
-    # The format turns the pelvis by this much about y, and moves it back, before it reads the trunk off its z axis.
+    # The format turns the pelvis by this angle about y, and moves it back, before it lays the trunk along its z axis.
     tilt = np.arctan2(body.half_shoulder_markers / 2, body.trunk_marker_length)
     root = motion.joint("pelvis")
     pelvis = axes(motion.trunk_top - root, motion.pelvis[..., 0]) @ _format_rotation(-tilt)
@@ -128,7 +128,7 @@ def virtual_markers(motion: Motion) -> Markers:
 def _arm_bones(motion: Motion, side: int, letter: str, name: str) -> Markers:
     body = motion.body
     shoulder, elbow, wrist = (motion.joint(f"{name}_{part}") for part in ("shoulder", "elbow", "wrist"))
-    # The format turns the upper arm by -offset about y and the forearm by +offset: the bones stand the other way.
+    # The format turns the upper arm by -offset about y and the forearm by +offset: the bones are turned back.
     offset = np.arctan2(body.shoulder_offset[side] / 2, body.upper_arm)
     ahead = motion.thorax[..., 0] + 0.3 * motion.thorax[..., 2]
     upper = axes(shoulder - elbow, ahead) @ _format_rotation(offset)

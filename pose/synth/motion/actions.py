@@ -1,4 +1,4 @@
-"""The actions that can be generated, by the names that the data set gives them."""
+"""The actions that can be generated, by their names in the data set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pose.synth.motion.gait import JOGGING, WALKING, Gait, go, vary
 from pose.synth.motion.gestures import gesticulate
 from pose.synth.motion.motion import Motion
 
-#: Makes a motion of a body, some frames long at 120 Hz; another source of motion is another entry of `ACTIONS`.
+#: Makes a motion of a body, a number of frames long at 120 Hz. A new source of motion is a new entry of `ACTIONS`.
 Generate = Callable[[Body, int, np.random.Generator], Motion]
 
 
@@ -30,10 +30,11 @@ ACTIONS: dict[str, Generate] = {
     "ThrowCatch": play_ball,
 }
 
-#: Those that stay in one place and face one way, x: what they face is for the scene to decide.
+#: Actions that stay in one place and face along x; the scene turns them.
 ON_THE_SPOT = ("Box", "Gestures")
-#: How often somebody does it the other way round: most people are right-handed, and go either way round a room.
+#: Probability that an action is mirrored: people go either way round a room.
 MIRRORED_ODDS = {"Walking": 0.5, "Jog": 0.5}
+#: Probability that any other action is mirrored: most people are right-handed.
 LEFT_HANDED_ODDS = 0.1
 
 

@@ -1,7 +1,7 @@
 """Throwing and catching: somebody moves about with a ball, bounces it, throws it to a partner and catches it.
 
-The ball itself is not drawn. Where the hands are follows from what is done with it: carried before the body, bounced
-beside a leg, raised and thrown over the shoulder, from the chest or from below, awaited and caught.
+The ball itself is not drawn. The hands' places follow from what is done with the ball: it is carried before the body,
+bounced beside a leg, raised and thrown over the shoulder, from the chest or from below, awaited and caught.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
-#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
+#: Seconds that are made before and after the motion, then cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.0
 _STANCE = Stance(
     feet=((0.35, 1.35), (-0.35, -1.35)), toes=(10.0, -10.0), heel_up=(3.0, 6.0), step_seconds=0.34, step_lift=60.0,
@@ -27,21 +27,21 @@ _STANCE = Stance(
 )  # fmt: skip
 #: Standard deviation of joint angles, radians.
 _ANGLE_SIGMA = np.radians(4.0)
-#: How far elbows stand out from straight below, radians.
+#: Angle by which elbows stand out from straight below, radians.
 _FLARE = np.radians(25.0)
-#: Frames over which the hands' way is smoothed.
+#: Standard deviation of the filter that smooths the hands' paths, frames.
 _SMOOTHING = 0.04 * RATE
 #: Places of the hands in arm's lengths from the middle of the shoulders: ahead, outward, up.
 _CARRY = ((0.42, 0.14, -0.42), (0.42, 0.14, -0.42))
 _WAIT = ((0.50, 0.22, -0.22), (0.50, 0.22, -0.22))
-_FREE = (0.12, 0.54, -0.80)  # the other hand's, while one is busy
-#: Where a ball is bounced: the nearest and the farthest place of the hand.
+_FREE = (0.12, 0.54, -0.80)  # of the idle hand, while the other is busy
+#: Nearest and farthest place of a hand that bounces a ball, as above.
 _BOUNCE = ((0.12, 0.32, -0.68), (0.50, 0.68, -0.45))
 
 
 @dataclass(frozen=True)
 class Throw:
-    """A throw: from where, to where, by one hand or both, and how the trunk goes along.
+    """A throw: its start and end, by one hand or both, and the trunk's movement.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Throw:
     both : bool
         Whether both hands throw.
     turn, lean : float
-        Of the trunk at the wind-up, degrees: away, back. At the release it has as much the other way.
+        Turn away and lean back of the trunk at the wind-up, degrees. At the release both are reversed.
     """
 
     back: tuple[float, float, float]
@@ -66,16 +66,16 @@ THROWS = (
     Throw(back=(0.30, 0.14, -0.16), forth=(0.92, 0.16, 0.02), both=True, turn=0.0, lean=6.0),  # from the chest
     Throw(back=(0.05, 0.20, 0.72), forth=(0.75, 0.20, 0.50), both=True, turn=0.0, lean=12.0),  # over the head
 )
-#: Share of the motions in which somebody walks round with the ball instead of staying about.
+#: Share of the motions in which the player walks round the area with the ball.
 _WALKS = 0.5
-#: Shares of what is done with the ball: bounced, thrown, caught, carried; then while walking round.
+#: Probabilities that the ball is bounced, thrown, caught and carried: usually, and while walking round.
 _ODDS = (0.42, 0.24, 0.22, 0.12)
 _WALKING_ODDS = (0.70, 0.08, 0.10, 0.12)
 
 
 @dataclass
 class _Plan:
-    """What the body is to do, T frames: hands in arm's lengths, turn and lean in radians, crouch and pace to 1."""
+    """What the body will do, T frames: hands in arm's lengths, turn and lean in radians, crouch and pace as shares."""
 
     hands: FloatArray
     turned: FloatArray
@@ -101,7 +101,7 @@ def play_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
     plan = _plan(rng, len(times))
-    # Who bounces a ball walks about; who throws or catches stands. The way winds, inside the capture area.
+    # The player walks while bouncing, and stands while throwing or catching. The path winds inside the capture area.
     pace = gaussian_filter1d(plan.pace, 0.3 * RATE)
     sense = rng.choice([-1.0, 1.0])
     angle = rng.uniform(-np.pi, np.pi) + sense * np.cumsum(pace * (0.9 + drift(rng, times, 0.25, 3.0))) / RATE
@@ -137,7 +137,7 @@ def _walk_with_ball(body: Body, n_frames: int, rng: np.random.Generator) -> Moti
 
     gait = vary(replace(WALKING, speed=1000.0, cadence=0.82, lean=9.0, nod=24.0, crouch=30.0), rng)
     motion = go(body, gait, n_frames, rng, arms)
-    # Round the other way with the same hand.
+    # Half of the players go round the other way.
     return motion.mirrored() if rng.random() < 0.5 else motion
 
 
@@ -158,21 +158,21 @@ def _plan(rng: np.random.Generator, n_frames: int, odds: tuple[float, ...] = _OD
 
 
 def _sided(places: tuple[tuple[float, float, float], tuple[float, float, float]]) -> FloatArray:
-    """Both hands (2, 3), left first, to the left instead of outward."""
+    """Both hands (2, 3), left first; their second coordinate is turned from outward to leftward."""
     sided: FloatArray = np.array(places) * [1.0, 1.0, 1.0]
     sided[:, 1] *= SIDE_SIGN
     return sided
 
 
 def _go(plan: _Plan, start: int, length: int, targets: FloatArray) -> slice:
-    """Let the hands go to `targets` (2, 3) in `length` frames and stay there; the frames of it."""
+    """Let the hands go to `targets` (2, 3) in `length` frames and stay there; returns these frames."""
     blend = smootherstep(np.arange(len(plan.hands) - start) / max(length, 1))[:, None, None]
     plan.hands[start:] += blend * (targets - plan.hands[start])
     return slice(start, min(start + length, len(plan.hands)))
 
 
 def _bounce(rng: np.random.Generator, plan: _Plan, start: int) -> int:
-    """Bounce the ball beside a leg, walking; frames it takes."""
+    """Bounce the ball beside a leg while walking; returns the number of frames."""
     hand = int(rng.random() < 0.65)  # the right one mostly
     low = _sided((_FREE, _FREE))
     low[hand] = rng.uniform(*_BOUNCE) * [1.0, SIDE_SIGN[hand], 1.0]
@@ -212,7 +212,7 @@ def _throw(rng: np.random.Generator, plan: _Plan, start: int) -> int:
 
 
 def _catch(rng: np.random.Generator, plan: _Plan, start: int) -> int:
-    """Await the ball, take it somewhere before the body, bring it home."""
+    """Await the ball, take it somewhere before the body, bring it home; returns the number of frames."""
     await_, reach, home = (round(rng.uniform(*span) * RATE) for span in ((0.3, 1.0), (0.25, 0.4), (0.3, 0.5)))
     _go(plan, start, await_, _sided(_WAIT) + rng.normal(0.0, 0.05, (2, 3)))
     place = np.array([0.72, 0.0, -0.05]) + rng.normal(0.0, 1.0, 3) * [0.10, 0.28, 0.35]

@@ -14,20 +14,20 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
-#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
+#: Seconds that are made before and after the motion, then cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.5
 #: Turn of pelvis and shoulders away from the opponent, radians: the left side leads.
 _STANCE_ANGLE = np.radians(-32.0)
-# Boxers differ; each pair is at least, at most.
-#: Feet ahead and aside, half hip widths; height of the hips as a share of the standing one.
+# Boxers differ: each pair below is the smallest and the largest value.
+#: Distance of the feet ahead and aside, half hip widths; height of the hips as a share of their standing height.
 _FEET_AHEAD, _FEET_ASIDE, _KNEE_BEND = (0.6, 1.9), (1.0, 3.4), (0.80, 0.96)
-#: The guard: factors of the fists' distance ahead and aside, and a shift up in arm's lengths.
+#: Factors of the fists' distance ahead and aside in the guard, and their shift up in arm's lengths.
 _GUARD_NEAR, _GUARD_WIDE, _GUARD_LOW = (0.62, 1.0), (0.8, 2.4), (-0.24, 0.05)
 #: The head's lean forward, radians.
 _NOD = (np.radians(8.0), np.radians(36.0))
 #: Seconds from one punch to the next.
 _PUNCH_PAUSE = (0.05, 0.75)
-#: How far elbows stand out from straight below, radians.
+#: Angle by which elbows stand out from straight below, radians.
 _FLARE = np.radians(25.0)
 #: Standard deviations of the opponent's direction and of joint angles, radians.
 _FACING_SIGMA = np.radians(40.0)
@@ -47,9 +47,9 @@ class Punch:
     arc : float
         How far the fist swings outward on its way.
     turn : float
-        The shoulders' turn that carries it, degrees, left positive.
+        The shoulders' turn that carries the punch, degrees, left positive.
     seconds : float
-        From guard to guard.
+        Duration from guard to guard.
     """
 
     side: int
@@ -68,7 +68,7 @@ PUNCHES = (
     Punch(side=1, reach=0.74, inward=0.30, height=0.08, arc=0.42, turn=62.0, seconds=0.76),  # right hook
     Punch(side=1, reach=0.70, inward=0.10, height=0.22, arc=0.02, turn=44.0, seconds=0.70),  # uppercut
 )
-#: How often each is thrown; jabs lead most combinations.
+#: Probability of each punch; jabs lead most combinations.
 _PUNCH_ODDS = (0.38, 0.24, 0.15, 0.12, 0.11)
 
 #: The fists at rest, as shares of the arm's length, in the frame of the opponent: ahead, aside, over the shoulders.
@@ -94,7 +94,7 @@ def box(body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     centre = np.zeros((len(times), 3))
     centre[:, :2] = np.stack([drift(rng, times, 260.0, 3.5) for _ in range(2)], axis=-1)
     ahead, aside = rng.uniform(*_FEET_AHEAD), rng.uniform(*_FEET_ASIDE)
-    bladed = ahead / np.hypot(ahead, aside)  # who stands with one foot before the other turns his side to the opponent
+    bladed = ahead / np.hypot(ahead, aside)  # a boxer with one foot far ahead turns that side to the opponent
     stance = Stance(((ahead, aside), (-ahead, -aside)), (-12.0 * bladed, -50.0 * bladed), heel_up=(4.0, 22.0))
     ankles, feet = step_along(body, stance, rng, times, facing, centre)
     reach, turned, load = _punches(body, rng, times)

@@ -1,7 +1,7 @@
-"""Captured motion on our bodies: directions of bones are kept, their lengths are the body's.
+"""Captured motion on a modelled body: the directions of bones are kept, their lengths are the body's.
 
-A clip becomes a motion of any length: it is looped where it comes back to itself best, laid along a path that shows all
-sides where it travels and slowly turned where it does not, put on the floor, and mirrored on request.
+A clip becomes a motion of any length: it is looped where its poses repeat best, and put on the floor. A clip that
+travels is laid along a path that shows all sides of the body; a clip that stays is turned to and fro.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from pose.synth.motion.motion import JOINT_INDEX, RATE, SIDES, Motion
 from pose.synth.motion_files.landmarks import Landmarks
 from pose.types import FloatArray
 
-#: Seconds within which a foot is on the floor once, and over which the floor's height is smoothed.
+#: Window in which some foot touches the floor, s; standard deviation of the filter that smooths the floor's height, s.
 _FLOOR_WINDOW, _FLOOR_SMOOTHING = 0.9, 0.12
-#: Frames over which a clip's end is blended into its repetition, and frames of the shortest repetition.
+#: Number of frames over which a clip's end is blended into its repetition, and of the shortest loop.
 _SEAM, _SHORTEST_LOOP = round(0.16 * RATE), round(0.5 * RATE)
-#: Frames over which a way is smoothed.
+#: Standard deviation of the filter that smooths paths and directions, frames.
 _STEADY = 0.25 * RATE
-#: Median speed, mm/s, from which on a clip travels; a slower one stays where it is.
+#: Median speed above which a clip counts as travelling, mm/s; a slower one stays where it is.
 _TRAVELS = 450.0
-#: Distance from the middle that a body which stays may go to, mm.
+#: Largest distance from the middle of a body that stays, mm.
 _AREA = 650.0
-#: Standard deviation by which somebody who stays is turned to and fro, radians.
+#: Standard deviation of the turns to and fro of a body that stays, radians.
 _FACING_SIGMA = np.radians(20.0)
 #: Standard deviation of the speed, as a share of the captured one.
 _WARP_SIGMA = 0.06
 
 
 def on_body(landmarks: Landmarks, body: Body, scale: float | None = None) -> Motion:
-    """The motion of a person as one of `body`'s, at the clip's rate.
+    """A person's captured motion, performed by `body`, at the clip's rate.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def on_body(landmarks: Landmarks, body: Body, scale: float | None = None) -> Mot
     body : Body
         Whose lengths to take.
     scale : float, optional
-        Of the way; by default longer legs go farther, in proportion.
+        Factor of horizontal distances; by default they grow in proportion to the legs.
     """
     points = landmarks.points
 
@@ -104,7 +104,7 @@ def lowest_soles(motion: Motion) -> FloatArray:
 
 
 def on_floor(motion: Motion, rate: float) -> Motion:
-    """The motion lifted or lowered so that within any second a foot comes down to the floor, and none goes through."""
+    """The motion lifted or lowered so that within any second a foot touches the floor, and none sinks below it."""
     window = max(round(_FLOOR_WINDOW * rate), 1)
     lowest = lowest_soles(motion)
     floor = gaussian_filter1d(minimum_filter1d(lowest, window, mode="nearest"), _FLOOR_SMOOTHING * rate, mode="nearest")
@@ -120,11 +120,11 @@ class _Course:
     body : Landmarks
         Facing x, the pelvis over the origin.
     steps : ndarray of shape (T, 2)
-        Where the smoothed way goes to in a frame, mm, ahead and to the left of where the body faces.
+        Step of the smoothed path in each frame, mm: ahead of the body and to its left.
     sway : ndarray of shape (T, 2)
-        The pelvis beside the smoothed way, mm, in the same axes.
+        Pelvis against the smoothed path, mm: ahead of the body and to its left.
     turns : ndarray of shape (T,)
-        By how much the facing turns in a frame, radians.
+        Turn of the body in each frame, radians.
     """
 
     body: Landmarks
@@ -134,20 +134,20 @@ class _Course:
 
     @property
     def travels(self) -> bool:
-        """Whether it goes somewhere."""
+        """Whether the clip travels; otherwise it stays where it is."""
         return bool(np.median(np.linalg.norm(self.steps, axis=-1)) * RATE > _TRAVELS)
 
 
 def travels(landmarks: Landmarks) -> bool:
-    """Whether a motion goes somewhere; `perform` lays such a one along the path."""
+    """Whether a motion travels; `perform` then lays it along the path."""
     return _take_apart(landmarks.resampled(RATE)).travels
 
 
 def perform(landmarks: Landmarks, body: Body, n_frames: int, rng: np.random.Generator) -> Motion:
     """A captured motion on `body`, `n_frames` at 120 Hz, in the capture area.
 
-    It starts anywhere in the clip, is repeated as often as need be, and its speed wanders a little. One that travels
-    follows the path of the generated gaits; one that stays faces x in the mean.
+    It starts anywhere in the clip and is looped as often as necessary; its speed wanders a little. A clip that travels
+    follows the path of the generated gaits; a clip that stays faces x on average.
     """
     course = _take_apart(_warped(landmarks.resampled(RATE), rng))
     course = _looped(course, n_frames, rng)
@@ -185,7 +185,7 @@ def _placed(landmarks: Landmarks, facing: FloatArray, place: FloatArray) -> Land
 
 
 def _looped(course: _Course, n_frames: int, rng: np.random.Generator) -> _Course:
-    """The course for `n_frames`, from a random start; at a seam the end is blended into what preceded the return."""
+    """The course for `n_frames` from a random start, looped with blended seams."""
     length = len(course.body)
     if length >= n_frames:
         start = int(rng.integers(length - n_frames + 1))
@@ -199,7 +199,7 @@ def _looped(course: _Course, n_frames: int, rng: np.random.Generator) -> _Course
     while len(taken) < n_frames:
         taken.append(frame)
         ahead = frame - (last - _SEAM)
-        # In the last frames before the jump the pose moves over to the ones before the loop's first.
+        # The last frames before the jump back are blended into the frames before the loop's first.
         other.append(max(first - _SEAM + ahead, 0) if ahead > 0 else frame)
         weight.append(float(smootherstep(ahead / _SEAM)) if ahead > 0 else 0.0)
         frame = frame + 1 if frame + 1 < last else first
@@ -207,7 +207,7 @@ def _looped(course: _Course, n_frames: int, rng: np.random.Generator) -> _Course
 
 
 def _best_loop(course: _Course) -> tuple[int, int]:
-    """First frame, and the one after the last, between which a clip is best repeated."""
+    """The best loop of a clip: its first frame, and the frame after its last."""
     length = len(course.body)
     if length < _SHORTEST_LOOP + 2 * _SEAM:
         return min(_SEAM, length - 1), length
@@ -246,13 +246,13 @@ def _along_the_path(course: _Course, rng: np.random.Generator) -> tuple[FloatArr
     """Places (T, 3) and facings (T,) on the path that shows all sides, as far along it as the clip travels."""
     travelled = np.cumsum(np.linalg.norm(course.steps, axis=-1))
     track, heading = path_round(rng, travelled)
-    # What the body's facing differs from its way by: a sidestep stays one.
+    # The angle between the body's direction and its path is kept: a sidestep stays a sidestep.
     astray = np.arctan2(course.steps[:, 1], course.steps[:, 0])
     return track, heading - gaussian_filter1d(np.unwrap(astray), _STEADY, mode="nearest")
 
 
 def _on_the_spot(course: _Course, facing: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Places (T, 3) near the middle, and facings (T,): the clip's own, x in the mean."""
+    """Places (T, 3) near the middle, and facings (T,) as in the clip, but x on average."""
     times = np.arange(len(facing)) / RATE
     facing = facing - np.arctan2(np.sin(facing).mean(), np.cos(facing).mean()) + drift(rng, times, _FACING_SIGMA, 4.0)
     steps = turn(rotation(facing), np.pad(course.steps, ((0, 0), (0, 1))))

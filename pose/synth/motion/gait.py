@@ -21,21 +21,22 @@ from pose.synth.motion.limbs import Trunk, assemble, hang_arms, hip_offsets
 from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.types import FloatArray
 
-#: Elbows and wrists of a trunk at some times.
+#: Makes elbows and wrists from a trunk and its times.
 Arms = Callable[[Trunk, FloatArray], tuple[FloatArray, FloatArray]]
-#: Seconds made before and after the motion and cut off: the first and last frames need contacts beyond them.
+#: Seconds that are made before and after the motion, then cut off: the first and last frames need contacts beyond them.
 _PAD_SECONDS = 2.5
 #: Share of the legs' length within which the ankles must lie.
 _LEG_REACH = 0.985
-#: mm over which the pelvis eases from one leg's limit to the other's.
+#: Distance over which the pelvis eases from one leg's limit to the other's, mm.
 _SOFT_MINIMUM = 8.0
-#: Frames over which the pelvis's height and the heading are smoothed.
+#: Standard deviations of the filters that smooth the pelvis's height and the heading, frames.
 _PELVIS_SMOOTHING = 0.04 * RATE
 _HEADING_SMOOTHING = 0.10 * RATE
-#: When the pelvis passes over a planted foot, as a share of the stance: early, since rolling over the ball of the foot
-#: lengthens the leg behind and nothing lengthens the one ahead. Later, a walk would bob by twice as much as people do.
+#: Share of the stance at which the pelvis passes over the planted foot. It is early, because rolling over the ball of
+#: the foot lengthens the leg behind, and nothing lengthens the leg ahead. At a later moment a walk would bob twice as
+#: much as people do.
 _PASSING = 0.39
-#: How far the feet point outward, radians.
+#: Angle by which the feet point outward, radians.
 _TOE_OUT = np.radians(6.0)
 _TURN = 2 * np.pi
 #: Share of the cycle at which the left and the right foot touch the floor.
@@ -61,15 +62,15 @@ class Gait:
     heel_strike, toe_off : float
         The foot's angle to the floor at contact (toes up) and at the end of the stance (heel up).
     crouch, bob : float
-        The pelvis below the legs' full length, and how far it rises (in flight) and falls (at mid-stance).
+        How far the pelvis is below the legs' full length, and how far it rises (in flight) and falls (at mid-stance).
     sway, list_angle, pelvis_turn, thorax_turn : float
         The pelvis's sideways travel, tilt and turn, and the shoulders' turn against it.
     lean, bank : float
-        The trunk forward, and inward on the curve.
+        Lean of the trunk forward, and inward on the curve.
     arm_swing, arm_centre, arm_spread, arm_twist, elbow, elbow_swing : float
-        Of the arms: see `hang_arms`.
+        Joint angles of the arms and their amplitudes, see `hang_arms`.
     nod : float
-        The head forward.
+        Lean of the head forward.
     """
 
     speed: float
@@ -108,21 +109,25 @@ JOGGING = Gait(
     arm_swing=26, arm_centre=-14, arm_spread=12, arm_twist=16, elbow=104, elbow_swing=12, nod=10,
 )  # fmt: skip
 
-#: By how much people's manners differ: deviations of a factor, and of an angle in degrees, for each of their numbers.
+#: Differences between people: standard deviation of a parameter's logarithm.
 _FACTORS = {
     "speed": 0.10, "cadence": 0.05, "track": 0.15, "lift": 0.15, "sway": 0.3, "list_angle": 0.3, "pelvis_turn": 0.3,
     "thorax_turn": 0.35, "arm_swing": 0.3, "elbow_swing": 0.4, "toe_off": 0.1, "heel_strike": 0.2, "bob": 0.2,
 }  # fmt: skip
+#: Differences between people: standard deviation of an angle, degrees.
 _ANGLES = {"lean": 3.0, "arm_centre": 6.0, "arm_spread": 3.0, "arm_twist": 8.0, "elbow": 8.0, "nod": 6.0}
-#: Half axes of the path, mm, and how much they vary: every side of the body is seen from every camera.
+#: Half axes of the path, an ellipse on which every camera sees every side of the body, mm.
 _PATH_AXES = (1150.0, 800.0)
+#: Standard deviation of the half axes, as a share.
 _PATH_SIGMA = 0.05
+#: Standard deviations of pace, stride and amplitudes, as shares.
 _PACE_SIGMA, _STRIDE_SIGMA, _AMPLITUDE_SIGMA = 0.05, 0.04, 0.08
+#: Standard deviation of joint angles, radians.
 _ANGLE_SIGMA = np.radians(3.5)
 
 
 def vary(gait: Gait, rng: np.random.Generator) -> Gait:
-    """Somebody's own manner of going."""
+    """One person's variant of a gait."""
     drawn = np.clip(rng.standard_normal(len(_FACTORS) + len(_ANGLES)), -2.0, 2.0)
     changed = {}
     for value, (name, sigma) in zip(drawn, (_FACTORS | _ANGLES).items(), strict=True):
@@ -145,7 +150,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator, arms: Ar
     rng : Generator
         Source of all variation.
     arms : callable, optional
-        Makes elbows and wrists (T, 2, 3) of trunk and times, instead of their swinging.
+        Makes elbows and wrists (T, 2, 3) from trunk and times; by default the arms swing.
     """
     pad = round(_PAD_SECONDS * RATE)
     times = np.arange(n_frames + 2 * pad) / RATE
@@ -167,7 +172,7 @@ def go(body: Body, gait: Gait, n_frames: int, rng: np.random.Generator, arms: Ar
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Somebody's gait along a path, T frames.
+    """One person's gait along a path, T frames.
 
     Parameters
     ----------
@@ -180,7 +185,7 @@ class _Walk:
     track : ndarray of shape (T, 3)
         The path on the floor, mm.
     heading : ndarray of shape (T,)
-        Of the path, radians.
+        Direction of the path, radians.
     """
 
     body: Body
@@ -225,7 +230,7 @@ def _feet(walk: _Walk, rng: np.random.Generator) -> tuple[FloatArray, FloatArray
 
         now = cycles - first
         fraction = phase - offset - cycles
-        # The cubic: a quintic's burst of speed would make the foot dart.
+        # A cubic, because the top speed of a quintic would make the foot dart.
         blend = smoothstep((fraction - gait.duty) / (1 - gait.duty))
         here, pitch_here = _stance(body, gait, place[now], yaw[now], fraction)
         there, pitch_there = _stance(body, gait, place[now + 1], yaw[now + 1], fraction - 1)
@@ -242,8 +247,8 @@ def _stance(
 ) -> tuple[FloatArray, FloatArray]:
     """The ankle (T, 3) of a planted foot, and its pitch (T,), `fraction` of a cycle after its contact.
 
-    The foot rolls over its heel while the toes come down and over its ball while the heel comes up; before the
-    contact and after the end of the stance it keeps the angles of those moments, which is what swings blend between.
+    The foot rolls over its heel while the toes come down, and over its ball while the heel comes up. Before the contact
+    and after the end of the stance it keeps the pitch of that moment; a swing is a blend between these two.
     """
     heel, ball, _ = body.foot
     landing = np.radians(gait.heel_strike) * smootherstep(1 - fraction / (0.22 * gait.duty))
@@ -268,8 +273,8 @@ def _bump(x: FloatArray, peak: float) -> FloatArray:
 def _trunk(walk: _Walk, rng: np.random.Generator, ankles: FloatArray) -> Trunk:
     gait, times, phase, heading = walk.gait, walk.times, walk.phase, walk.heading
     amplitude = 1 + drift(rng, times, _AMPLITUDE_SIGMA)
-    stride = amplitude * np.cos(_TURN * phase)  # left foot touches at its highest
-    stance = amplitude * np.cos(_TURN * (phase - gait.duty / 2))  # over the left foot at its highest
+    stride = amplitude * np.cos(_TURN * phase)  # highest where the left foot touches the floor
+    stance = amplitude * np.cos(_TURN * (phase - gait.duty / 2))  # highest where the pelvis is over the left foot
     turned = np.radians([gait.pelvis_turn, gait.thorax_turn])
     bank = -np.radians(gait.bank)  # the curve goes left, so inward is to the left
     tilt = np.radians(gait.list_angle) * stance
@@ -285,9 +290,9 @@ def _trunk(walk: _Walk, rng: np.random.Generator, ankles: FloatArray) -> Trunk:
 
 
 def _pelvis_height(walk: _Walk, position: FloatArray, pelvis: FloatArray, ankles: FloatArray) -> FloatArray:
-    """The height the gait asks for, or less: what both legs reach."""
+    """The height that the gait asks for, or less, as far as both legs reach."""
     body, gait, phase = walk.body, walk.gait, walk.phase
-    rise = np.cos(2 * _TURN * (phase - gait.duty / 2))  # lowest over each foot
+    rise = np.cos(2 * _TURN * (phase - gait.duty / 2))  # 1 over each foot, where the pelvis is lowest
     wanted = body.hip_height - gait.crouch - gait.bob * rise
     offsets = hip_offsets(body, pelvis)
     apart = np.linalg.norm((position[:, None] + offsets - ankles)[..., :2], axis=-1)

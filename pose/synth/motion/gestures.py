@@ -17,26 +17,26 @@ from pose.synth.motion.motion import RATE, SIDE_SIGN, Motion
 from pose.synth.motion.stance import Stance, over_the_feet, reach_for, step_along
 from pose.types import FloatArray
 
-#: Seconds made before and after the motion and cut off, so that it starts and ends in full swing.
+#: Seconds that are made before and after the motion, then cut off, so that it starts and ends in full swing.
 _PAD_SECONDS = 1.0
-#: Feet in half hip widths: standard deviation ahead; aside at least, at most.
+#: Distance of the feet, half hip widths: ahead, standard deviation; aside, at least and at most.
 _FEET_AHEAD, _FEET_ASIDE = 0.5, (0.9, 1.7)
-#: Height of the hips as a share of the standing one.
+#: Height of the hips as a share of their standing height.
 _KNEE_BEND = 0.982
 #: Standard deviations of joint angles and of the direction that is faced, radians.
 _ANGLE_SIGMA = np.radians(4.0)
 _FACING_SIGMA = np.radians(35.0)
 #: The head's lean forward, radians: at least, at most.
 _NOD = (np.radians(2.0), np.radians(20.0))
-#: How far elbows stand out from straight below, radians: mean, standard deviation.
+#: Angle by which elbows stand out from straight below, radians: mean, standard deviation.
 _FLARE, _FLARE_SIGMA = np.radians(25.0), np.radians(18.0)
-#: Seconds that a hand takes to its place and stays there: at least, at most.
+#: Seconds that a hand takes to reach a place, and that it stays there: at least, at most.
 _MOVE_SECONDS, _HOLD_SECONDS = (0.5, 1.1), (0.15, 1.6)
-#: Seconds over which one hand comes to do what the other does.
+#: Seconds over which one hand joins the movement of the other, or goes home.
 _PAIRING_SECONDS = 0.9
-#: Share of the gestures that both hands make.
+#: Share of the spans in which both hands make the same gesture.
 _BOTH_HANDS = 0.45
-#: Share of the other gestures in which the idle hand goes home; else it stays where it is.
+#: Share of the other spans in which one hand goes home; otherwise each hand makes its own gestures.
 _GOES_HOME = 0.5
 
 
@@ -47,11 +47,11 @@ class Gesture:
     Parameters
     ----------
     place, spread : tuple of three floats
-        The mean and the deviation.
+        Mean and standard deviation.
     shake : tuple of three floats
-        How far it swings while it is held; none does by default.
+        How far the hand swings about the place while it is held.
     odds : float
-        How often it is made.
+        Relative frequency.
     """
 
     place: tuple[float, float, float]
@@ -135,7 +135,7 @@ def _hand(rng: np.random.Generator, n_frames: int, side: int) -> FloatArray:
 
 
 def _pair_up(rng: np.random.Generator, hands: FloatArray) -> None:
-    """Let both hands (T, 2, 3) do the same now and then, or one of them nothing: blended in and out, in place."""
+    """Now and then let both hands (T, 2, 3) do the same, or one of them rest; blended in and out, in place."""
     n_frames, flip = len(hands), np.array([1.0, -1.0, 1.0])
     home = np.array(HANGING.place)
     start = 0

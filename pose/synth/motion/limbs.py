@@ -13,18 +13,18 @@ from pose.synth.kinematics import rotation, turn, two_bone
 from pose.synth.motion.motion import JOINT_INDEX, SIDE_SIGN, SIDES, Motion
 from pose.types import FloatArray
 
-#: Share of the legs' length that somebody stands on: straight knees would have no direction to bend to.
+#: Distance from hip to ankle in standing, as a share of the leg's length: a straight knee has no direction to bend to.
 _STANDING_REACH = 0.99
 
 
 @dataclass(frozen=True, eq=False)
 class Trunk:
-    """Pelvis and thorax of a motion; limbs are hung on it.
+    """Pelvis and thorax of a motion, on which limbs are hung.
 
     Parameters
     ----------
     body : Body
-        Its lengths.
+        Gives the lengths.
     position : ndarray of shape (T, 3)
         The pelvis joint, mm.
     pelvis, thorax : ndarray of shape (T, 3, 3)
@@ -85,7 +85,7 @@ def assemble(
     arms : tuple of two ndarrays of shape (T, 2, 3)
         Elbows and wrists, left and right, mm.
     ankles : ndarray of shape (T, 2, 3)
-        Where the ankles should be, mm; they are reached as far as the legs allow.
+        Wanted places of the ankles, mm; they are reached as far as the legs allow.
     feet : ndarray of shape (T, 2, 3, 3)
         The feet's orientations; knees point where pelvis and feet do.
     hands : str
@@ -122,7 +122,8 @@ def hang_arms(
     trunk : Trunk
         What the arms hang on.
     swing, spread, twist, flexion : ndarray of shape (T, 2)
-        Per side: upper arm forward, upper arm away from the body, upper arm turned inward about itself, elbow bent.
+        Radians, per side: upper arm forward, upper arm away from the body, upper arm turned inward about itself, elbow
+        bent.
 
     Returns
     -------

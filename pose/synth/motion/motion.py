@@ -1,4 +1,4 @@
-"""What a body does: a figure's joints and segment orientations over time, and how they are put together."""
+"""A body in motion: its joints and the orientations of its segments over time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pose.types import FloatArray, IntArray
 #: Frames per second of every motion, the rate of the motion capture.
 RATE = 120.0
 
-#: Where each joint is in the order of `HUMANEVA_15`.
+#: Index of each joint in the order of `HUMANEVA_15`.
 JOINT_INDEX = {name: index for index, name in enumerate(HUMANEVA_15.names)}
 #: The order of everything that has two sides.
 SIDES = ("left", "right")
 _PATHS, _FRAMES = ("joints", "trunk_top"), ("pelvis", "thorax", "head", "feet")
 _SWAP = {"left": "right", "right": "left"}
 _MIRRORED = [JOINT_INDEX["_".join(_SWAP.get(word, word) for word in name.split("_"))] for name in HUMANEVA_15.names]
-#: y of the left and of the right side in body axes.
+#: Sign of y on the left and on the right side, in body axes.
 SIDE_SIGN = np.array([1.0, -1.0])
 
 
@@ -94,7 +94,7 @@ class Motion:
     def mirrored(self) -> Motion:
         """The motion in a mirror that stands along x: left and right are exchanged."""
         flip = np.array([1.0, -1.0, 1.0])
-        # A mirrored frame would be left-handed: its y axis points to the other side, as names do.
+        # A mirrored frame is left-handed. Turning its y axis round makes it right-handed, with y to the left again.
         frame = flip[:, None] * flip
         return replace(
             self,

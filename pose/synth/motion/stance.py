@@ -13,18 +13,18 @@ from pose.synth.motion.limbs import Trunk
 from pose.synth.motion.motion import RATE, SIDE_SIGN
 from pose.types import FloatArray
 
-#: Standard deviation of where a foot is put, mm along and across.
+#: Standard deviation of a foot's place, mm, along and across.
 _FOOT_SCATTER = 18.0
-#: Direction from the shoulder of a hand before the body: ahead, outward, up.
+#: Direction from the shoulder to a hand before the body: ahead, outward, up.
 _AHEAD = (0.75, 0.60, -0.20)
-#: Shares of the arm's length: the distance from the shoulder within which a hand is moved ahead, and by how much at
-#: the shoulder itself.
+#: Distance from the shoulder within which a hand is moved ahead, and the move at the shoulder itself, as shares of the
+#: arm's length.
 _CLEARANCE = (0.6, 0.5)
 
 
 @dataclass(frozen=True)
 class Stance:
-    """How somebody stands.
+    """A way of standing.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def step_along(
     Parameters
     ----------
     body, stance
-        Who stands how.
+        Who stands, and how.
     rng : Generator
-        Of pauses and places.
+        Source of pauses and places.
     times, facing : ndarray of shape (T,)
         Seconds; the direction of the stance, radians.
     centre : ndarray of shape (T, 3)
-        Where it is, mm.
+        Place of the stance, mm.
     """
     local = np.zeros((2, 3))
     local[:, :2] = np.array(stance.feet) * body.hip_half_width
@@ -84,25 +84,25 @@ def step_along(
         ankles[stop:, side], yaws[stop:, side] = target, yaw
         ankles[start:stop, side, 2] += stance.step_lift * np.sin(np.pi * blend) ** 2
         start, side = stop + round(rng.uniform(*stance.pause) * RATE), 1 - side
-    # Where a heel is up the toes stay on the floor.
+    # Where a heel is up, the toes stay on the floor.
     heel_up = np.radians(stance.heel_up)
     ankles[..., 2] += body.ankle_height * np.cos(heel_up) + body.foot[1] * np.sin(heel_up)
     return ankles, rotation(yaws, heel_up)
 
 
 def over_the_feet(ankles: FloatArray) -> FloatArray:
-    """The place between the feet (T, 3), mm, that a body over them keeps to: it lags and leads no step."""
+    """The smoothed middle between the feet, (T, 3), mm, over which a body stays, without lag or lead."""
     return np.asarray(gaussian_filter1d(ankles.mean(axis=1), 0.10 * RATE, axis=0), dtype=float)
 
 
 def reach_for(
     trunk: Trunk, heading: FloatArray, places: FloatArray, flare: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    """Elbows and wrists (T, 2, 3) of arms whose hands are to be somewhere.
+    """Elbows and wrists (T, 2, 3) of arms that reach for places.
 
-    An elbow hangs below a hand held ahead. From there it goes as a minimal rotation of the arm takes it: backward where
-    the arm hangs, forward where the hand is overhead, still down where the arm is spread. It would jump only where the
-    hand is behind the shoulder and inward, which nobody reaches.
+    An elbow points down where the hand is held ahead. For other places, the smallest rotation of the arm from there
+    takes the elbow along: it points backward where the arm hangs, forward where the hand is overhead, and down where
+    the arm is spread. It would jump only where the hand is behind the shoulder and inward, which nobody reaches.
 
     Parameters
     ----------
@@ -113,13 +113,13 @@ def reach_for(
     places : ndarray of shape (T, 2, 3)
         Wanted wrists, mm: ahead, to the left, up.
     flare : array_like, (T, 2) or less
-        How far elbows stand out from straight below, radians.
+        Angle by which elbows stand out from straight below, radians.
     """
     shoulders = trunk.shoulders
     target = shoulders.mean(axis=1, keepdims=True) + turn(heading[:, None], places)
     chest = trunk.thorax[:, None]
     ahead = unit(np.stack([0.0 * SIDE_SIGN + _AHEAD[0], _AHEAD[1] * SIDE_SIGN, 0.0 * SIDE_SIGN + _AHEAD[2]], axis=-1))
-    # A hand that would pass through its shoulder goes round before it.
+    # A hand that would pass through its shoulder is led round in front of it.
     near = np.linalg.norm(target - shoulders, axis=-1, keepdims=True) / (trunk.body.upper_arm + trunk.body.forearm)
     clear = _CLEARANCE[1] * smootherstep(1 - near / _CLEARANCE[0]) * (trunk.body.upper_arm + trunk.body.forearm)
     target = target + clear * turn(chest, ahead)

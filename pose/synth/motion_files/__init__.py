@@ -1,7 +1,7 @@
-"""Motion capture files of other labs: BVH, Acclaim (AMC with its ASF) and C3D, read into one kind of person.
+"""Motion capture files of other labs, BVH, Acclaim (AMC with its ASF) and C3D, read into one form of a person.
 
-`read_motion` reads a file; beneath it `bvh`, `amc`, `asf` and `markers` read formats, `skeletons` says which bone is
-which part of the body, and `landmarks` brings unit, axes and rest pose to ours.
+`read_motion` reads a file. Beneath it `bvh`, `amc`, `asf` and `c3d` read formats, `skeletons` says which bone is which
+part of the body, and `landmarks` converts unit and axes, and skips a rest pose.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = [
 ]
 
 _READERS = {".bvh": read_bvh, ".amc": read_amc, ".c3d": read_marker_clip}
-#: Names of motion files end like this, in either case.
+#: Suffixes of motion files; their case does not matter.
 SUFFIXES = tuple(_READERS)
 
 
 def read_clip(path: str | Path) -> Clip:
-    """Read a motion file as it is, by its name's ending.
+    """Read a motion file in its own unit and axes; its suffix names the format.
 
     Raises
     ------
     DataError
-        If the ending is not of `SUFFIXES`, or the file is missing, malformed or unreadable.
+        If the suffix is not in `SUFFIXES`, or the file is missing, malformed or unreadable.
     """
     path = Path(path)
     suffix = path.suffix.lower()

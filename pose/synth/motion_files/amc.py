@@ -17,12 +17,12 @@ _KEYWORD_RADIANS = {":degrees": np.pi / 180, ":radians": 1.0}
 
 
 def find_asf(path: Path) -> Path:
-    """The skeleton of an AMC file: ``01_02.asf``, ``01.asf``, or the only one in the folder.
+    """The skeleton of an AMC file, for ``01_02.amc``: ``01_02.asf``, ``01.asf``, or the only one in the folder.
 
     Raises
     ------
     DataError
-        If there is none, or several of other names.
+        If there is none, or there are several with other names.
     """
     try:
         there = sorted(entry for entry in path.parent.iterdir() if entry.suffix.lower() == ".asf")
@@ -85,7 +85,7 @@ def read_amc(path: Path, skeleton: Path | None = None) -> Clip:
 
 
 def _check_follows(lines: TextLines, frames: list[int], frame: int) -> None:
-    """Refuse a frame that comes out of step: a cut would be a jump of the body."""
+    """Refuse a frame number that breaks the regular step: at missing frames the body would jump."""
     step = frames[1] - frames[0] if len(frames) > 1 else None
     if frames and (frame <= frames[-1] or step not in (None, frame - frames[-1])):
         raise lines.fault(f"frame {frame} follows frame {frames[-1]}; are frames missing?")

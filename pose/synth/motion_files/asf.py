@@ -1,6 +1,7 @@
 """Acclaim skeletons (``.asf``): bones by direction, length and axis.
 
-A length of 1 in the file is 25.4 mm / ``length`` of its units, as the CMU database counts (0.45: a unit is 56.4 mm).
+A length of 1 in the file is 25.4 mm / ``length``, where ``length`` is stated in ``:units``, as in the CMU database
+(``length`` 0.45: 56.4 mm).
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class Bone:
     axis : ndarray of shape (3, 3)
         The axes that its angles turn about.
     order : str
-        Of the turns, the first one innermost, e.g. ``"xyz"``.
+        Order of the rotations, the first one innermost, e.g. ``"xyz"``.
     freedoms : tuple of str
-        Of ``rx``, ``ry``, ``rz``, in the order of the motion's numbers.
+        Those of ``rx``, ``ry``, ``rz`` that the motion file gives, in its order.
     """
 
     name: str
@@ -58,9 +59,9 @@ class AcclaimSkeleton:
     bones : tuple of Bone
         Parents first.
     unit : float
-        mm.
+        mm in a unit of length.
     radians : float
-        In the unit of angles.
+        Radians in a unit of angles.
     """
 
     root: Bone
@@ -78,7 +79,7 @@ class _Entry:
 
 
 def rotation_of(order: str, angles: dict[str, FloatArray]) -> FloatArray:
-    """The rotation of turns applied in `order`, the first one first: (..., 3, 3); angles in radians by axis."""
+    """The product (..., 3, 3) of rotations applied in `order`, the first one first; angles in radians by axis."""
     total: FloatArray = np.eye(3)
     for axis in order:
         total = axis_rotation(axis, angles[axis]) @ total

@@ -1,7 +1,7 @@
 """Biovision hierarchies (``.bvh``): a skeleton of offsets and a table of channels, one frame a line.
 
 A joint turns by its rotation channels in the order in which they are listed, the first one outermost. Position channels
-replace the joint's offset. The rest pose is the one of all rotations 0.
+replace the joint's offset. In the rest pose all rotations are 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pose.types import FloatArray
 _CHANNEL = re.compile(r"^([xyz])(position|rotation)$", re.IGNORECASE)
 _FRAMES = re.compile(r"^frames\s*:\s*(\S+)$", re.IGNORECASE)
 _FRAME_TIME = re.compile(r"^frame\s+time\s*:\s*(\S+)$", re.IGNORECASE)
-#: What an end site is called: its joint's name and this.
+#: Suffix that names an end site, after its joint's name.
 END = " end"
 
 

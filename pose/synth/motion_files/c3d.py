@@ -12,9 +12,9 @@ from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import plain
 from pose.types import FloatArray
 
-#: Seconds without a marker that a straight line bridges.
+#: Longest gap of a marker that a straight line fills, s.
 _LONGEST_FILLED = 0.25
-#: Frames a second where a file states none.
+#: Frame rate of a file that states none, frames/s.
 _RATE = 120.0
 
 

@@ -1,4 +1,4 @@
-"""What any motion file comes down to: named points and bone rotations over time."""
+"""The content of any motion file: named points and bone rotations over time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AXES = "xyz"
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """A motion as its file has it: its own unit, its own axes.
+    """A motion in the unit and the axes of its file.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Clip:
     rest : dict of str to ndarray of shape (3,)
         The points in the rest pose, the root at the origin; empty for markers.
     rate : float or None
-        Frames a second, where the file states them.
+        Frames/s, where the file states them.
     unit : float or None
         mm in a unit of length, where the file states it.
     frame_lines : tuple of int

@@ -1,7 +1,7 @@
 """A clip as a person: joints in mm with z up, and how pelvis, chest, head and feet are turned.
 
-Units. ASF and C3D files state theirs; a BVH file does not: the unit is taken, of mm, cm, inches, metres and CMU's
-(25.4 / 0.45 mm), that makes the leg as long as a person's. The up axis is the one along which the body stands.
+ASF and C3D files state their unit. For a BVH file, which does not, the unit is guessed by the length of the legs: mm,
+cm, inches, metres or CMU's (25.4 / 0.45 mm). The up axis is the one along which the body stands.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from pose.synth.motion_files.segments import frames_of_bones, frames_of_markers,
 from pose.synth.motion_files.skeletons import SIDES, Fit, match_skeleton
 from pose.types import FloatArray
 
-#: mm in the units that a file may be in.
+#: mm per unit of length, for the units that a file may have.
 UNITS = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "cmu": 25.4 / 0.45, "m": 1000.0}
-#: Frames a second that a motion file may have.
+#: Smallest and largest frame rate of a motion file, frames/s.
 FRAME_RATES = (1.0, 1000.0)
-#: Frames a second where a file states none.
+#: Frame rate of a file that states none, frames/s.
 _RATE = 120.0
 UP_AXES = ("x", "y", "z")
-#: Thigh and shin together of any person, mm: at least, at most. A unit is right where the legs are within.
+#: Smallest and largest plausible length of thigh and shin together, mm.
 _LEG_RANGE = (480.0, 1150.0)
-#: Thigh and shin together of an adult, mm: the unit is guessed that comes nearest.
+#: Length of an adult's thigh and shin together, mm: the unit that comes nearest to it is guessed.
 _LEG = 830.0
-#: Frames without a gap that a file with gaps must have in one run.
-_FEWEST_FRAMES = 30
-#: Distance from the origin above which a joint must be wrong, mm.
-_FARTHEST = 1e7
+#: Smallest number of consecutive frames without a gap, in a file with gaps.
+_MIN_FRAMES = 30
+#: Largest plausible distance of a joint from the origin, mm.
+_MAX_COORDINATE = 1e7
 #: Smallest cosine between body and up axis, the median over a clip.
-_LEAST_UPRIGHT = 0.8
+_MIN_UPRIGHT = 0.8
 #: Rotations that bring an up axis to z.
 _TO_Z_UP = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
     "y": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
 }
-#: How far a joint moves from a rest pose to the next frame: mm, and as a multiple of every later step.
+#: Smallest jump of a joint from a rest pose to the next frame: mm, and as a multiple of every later step.
 _REST_JUMP, _REST_JUMP_RATIO = 60.0, 4.0
 
 
@@ -60,7 +60,7 @@ class Landmarks:
     feet : ndarray of shape (T, 2, 3, 3)
         Left and right, x along the sole.
     rate : float
-        Frames a second.
+        Frames/s.
     title : str
         The kind of skeleton.
     """
@@ -77,14 +77,14 @@ class Landmarks:
         return len(self.pelvis)
 
     def resampled(self, rate: float) -> Landmarks:
-        """The same motion at another rate: cubic splines through points and axes."""
+        """The motion at another frame rate, by cubic splines through points and axes."""
         if abs(rate / self.rate - 1) < 1e-4 or len(self) < 2:
             return self
         wanted = np.arange(0.0, len(self) - 1 + 1e-9, self.rate / rate)
         return replace(self.at(wanted), rate=rate)
 
     def at(self, frames: FloatArray) -> Landmarks:
-        """The motion at real-valued frames (T',), by cubic splines through points and axes."""
+        """The motion at fractional frames (T',), by cubic splines through points and axes."""
 
         def spline(values: FloatArray) -> FloatArray:
             return np.asarray(CubicSpline(np.arange(len(self)), values)(frames), dtype=float)
@@ -132,19 +132,19 @@ def find_landmarks(
     Parameters
     ----------
     clip : Clip
-        As a reader left it; a rest pose in its first frame, which the second frame leaves at a jump, is passed over.
+        As a reader returns it. A first frame that is a rest pose, followed by a jump, is skipped.
     unit_mm : float, optional
-        mm in one unit of the file, instead of what it states or what makes a person of it.
+        mm in one unit of the file; by default as the file states, or as the length of the legs suggests.
     up : str, optional
-        ``"x"``, ``"y"`` or ``"z"``, instead of the axis along which the body stands.
+        ``"x"``, ``"y"`` or ``"z"``; by default the axis along which the body stands.
     rate : float, optional
-        Frames a second, instead of what the file states; 120 where it states nothing.
+        Frames/s; by default as the file states, or 120.
 
     Raises
     ------
     DataError
-        If the skeleton is unknown, no unit makes a person of it, nobody stands upright in it, its rate is not within
-        `FRAME_RATES`, or it is over at once.
+        If the skeleton is unknown, no unit gives plausible legs, nobody stands upright, the rate is not within
+        `FRAME_RATES`, or the clip is shorter than 1/120 s.
     """
     fit = match_skeleton(clip)
     points = _mean_points(clip, fit)
@@ -162,7 +162,7 @@ def find_landmarks(
     points = {part: value @ to_z_up.T for part, value in points.items()}
     frames = (clip.rate if rate is None else rate) or _RATE
     _check_duration(clip, frames)
-    with np.errstate(invalid="ignore", divide="ignore"):  # of a body without a front; said below
+    with np.errstate(invalid="ignore", divide="ignore"):  # a body without a front is refused below
         if clip.rotations:
             pelvis, chest, head, feet = frames_of_bones(clip, fit, points, to_z_up)
         else:
@@ -178,13 +178,13 @@ def find_landmarks(
 
 
 def _check_places(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> None:
-    far = np.any([~(np.abs(value) <= _FARTHEST).all(axis=-1) for value in points.values()], axis=0)
+    far = np.any([~(np.abs(value) <= _MAX_COORDINATE).all(axis=-1) for value in points.values()], axis=0)
     if far.any():
         frame = int(np.argmax(far))
         line = f", line {clip.frame_lines[frame]}" if clip.frame_lines else ""
         raise DataError(
             f"{clip.path}{line}: in {int(far.sum())} of {len(clip)} frames, first frame {frame + 1}, a joint is more "
-            f"than {_FARTHEST / 1e6:.0f} km from the origin"
+            f"than {_MAX_COORDINATE / 1e6:.0f} km from the origin"
         )
 
 
@@ -211,11 +211,9 @@ def _longest_seen(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> tupl
     edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]])))
     runs = [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if last - first < min(len(clip), _FEWEST_FRAMES):
+    if last - first < min(len(clip), _MIN_FRAMES):
         lost = [f"{side} {part}".strip() for (part, side), value in points.items() if not np.isfinite(value).all()]
-        raise DataError(
-            f"{clip.path}: nowhere are all parts seen for {_FEWEST_FRAMES} frames; lost are {', '.join(lost)}"
-        )
+        raise DataError(f"{clip.path}: nowhere are all parts seen for {_MIN_FRAMES} frames; lost are {', '.join(lost)}")
     return first, last
 
 
@@ -245,7 +243,7 @@ def _check_size(clip: Clip, points: dict[tuple[str, str], FloatArray], scale: fl
 
 
 def _starts_at_rest(points: dict[tuple[str, str], FloatArray]) -> bool:
-    """Whether the first frame is a pose of its own: the second leaves it by a jump that no later one equals."""
+    """Whether the first frame is a rest pose: the jump to the second is far larger than any later step."""
     root = (points["hip", "left"] + points["hip", "right"]) / 2
     steps = np.max([np.linalg.norm(np.diff(value - root, axis=0), axis=-1) for value in points.values()], axis=0)
     return bool(steps[0] > max(_REST_JUMP, _REST_JUMP_RATIO * steps[1:].max()))
@@ -255,6 +253,6 @@ def _guess_up(clip: Clip, points: dict[tuple[str, str], FloatArray]) -> str:
     body = points["crown", ""] - (points["ankle", "left"] + points["ankle", "right"]) / 2
     upright = np.median(unit(body), axis=0)
     axis = int(np.argmax(upright))
-    if upright[axis] < _LEAST_UPRIGHT:
+    if upright[axis] < _MIN_UPRIGHT:
         raise DataError(f"{clip.path}: nobody stands upright along x, y or z; state the up axis (--motion-up)")
     return UP_AXES[axis]

@@ -8,22 +8,22 @@ from pathlib import Path
 
 from pose.errors import DataError
 
-#: Digits of a count.
-_MOST_DIGITS = 9
+#: Largest number of digits in a count.
+_MAX_DIGITS = 9
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class TextLines:
-    """The lines of a text file that hold something, their numbers with them.
+    """The lines of a text file that are not blank, with their line numbers.
 
-    Unix, Windows and old Macintosh line ends are alike; a byte order mark is passed over.
+    Unix, Windows and old Macintosh line ends are understood; a byte order mark is skipped.
 
     Parameters
     ----------
     path : Path
         The file.
     comment : str
-        What starts a comment line; nothing does by default.
+        Start of a comment line; by default there are no comments.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class TextLines:
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
-        """The lines not yet read; `number` follows."""
+        """The lines not yet read; `number` is the number of the line read last."""
         while self._at < len(self._lines):
             yield self.next("")
 
@@ -57,7 +57,7 @@ class TextLines:
         return self._at >= len(self._lines)
 
     def next(self, expected: str) -> str:
-        """The next line; `expected` says in the message what is missing where there is none."""
+        """The next line; if there is none, the message names `expected` as missing."""
         if self.ended:
             raise DataError(f"{self.path}, line {self._lines[-1][0]}: the file ends here, {expected} should follow")
         self.number, line = self._lines[self._at]
@@ -65,7 +65,7 @@ class TextLines:
         return line
 
     def back(self) -> None:
-        """Read the last line once more."""
+        """Go back one line, so that it is read again."""
         self._at -= 1
 
     def fault(self, what: str, number: int | None = None) -> DataError:
@@ -73,8 +73,8 @@ class TextLines:
         return DataError(f"{self.path}, line {number or self.number}: {what}")
 
     def count(self, word: str) -> int | None:
-        """A word as a whole number of 0 or more; None where it is none."""
-        return int(word) if word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS else None
+        """A word as a whole number of 0 or more; None if it is not one."""
+        return int(word) if word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS else None
 
     def numbers(self, words: list[str], what: str) -> list[float]:
         """Words as finite numbers."""

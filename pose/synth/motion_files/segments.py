@@ -1,4 +1,4 @@
-"""How pelvis, chest, head and feet of a clip are turned: from bones' rotations, or from markers alone."""
+"""Orientations of pelvis, chest, head and feet in a clip: from the bones' rotations, or from markers alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pose.synth.motion_files.clip import Clip
 from pose.synth.motion_files.skeletons import SIDES, Fit
 from pose.types import FloatArray
 
-# Plug-in-Gait markers stand on the skin, joints lie deeper.
+# Plug-in-Gait markers are on the skin, joints lie deeper.
 #: Hip joint from the middle of the front pelvis markers: forward, outward, up, as shares of the distance between
 #: these two markers (Bell, Pedersen & Brand, 1990).
 _HIP_FROM_ASIS = (-0.19, -0.14, -0.30)
 #: Depth of a joint under its marker, mm.
 _KNEE_DEPTH, _ANKLE_DEPTH, _ELBOW_DEPTH, _SHOULDER_DEPTH = 55.0, 42.0, 38.0, 50.0
-#: Weight of the body's side against the sine of the elbow's bend, where an elbow's outer side is told.
+#: Weight of the direction away from the body, against the sine of the elbow's bend, in an elbow's outer direction.
 _STRAIGHT_ARM = 0.15
 #: Height of the crown over the head markers' middle, mm.
 _CROWN_OVER_BAND = 75.0
@@ -26,7 +26,7 @@ _EYES_TO_CROWN = 0.55
 def frames_of_bones(
     clip: Clip, fit: Fit, points: dict[tuple[str, str], FloatArray], to_z_up: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Pelvis, chest, head and feet from the bones' rotations against the rest pose."""
+    """Orientations of pelvis, chest, head and feet from the bones' rotations against the rest pose."""
     left = np.mean([clip.rest[name] for name in fit.points["hip", "left"]], axis=0)
     right = np.mean([clip.rest[name] for name in fit.points["hip", "right"]], axis=0)
     up = to_z_up.T @ [0.0, 0.0, 1.0]
@@ -55,14 +55,14 @@ def frames_of_bones(
 
 
 def _level_foot(points: dict[tuple[str, str], FloatArray], side: str, pelvis: FloatArray) -> FloatArray:
-    """A foot at a right angle to its shin, where nothing says more."""
+    """A foot at a right angle to its shin, for files without a foot."""
     return axes(points["knee", side] - points["ankle", side], pelvis[..., 0])
 
 
 def frames_of_markers(
     clip: Clip, points: dict[tuple[str, str], FloatArray], to_mm: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Pelvis, chest, head and feet from points alone."""
+    """Orientations of pelvis, chest, head and feet from points alone."""
     hips = points["hip", "left"] - points["hip", "right"]
     shoulders = points["shoulder", "left"] - points["shoulder", "right"]
     lean = points["neck", ""] - (points["hip", "left"] + points["hip", "right"]) / 2
@@ -112,7 +112,7 @@ def joints_inside(
 
 
 def _lateral(points: dict[tuple[str, str], FloatArray], side: str, outward: FloatArray) -> FloatArray:
-    """The outer side of an elbow (T, 3): square to the bent arm's plane; of a straight arm, away from the body."""
+    """An elbow's outer direction, (T, 3): normal to the plane of a bent arm, away from the body if it is straight."""
     upper = unit(points["elbow", side] - points["shoulder", side])
     lower = unit(points["wrist", side] - points["elbow", side])
     axis = np.cross(lower, upper) if side == "left" else np.cross(upper, lower)

@@ -1,8 +1,8 @@
-"""Which bones of known skeletons are which part of a person: the table that motion files are read by.
+"""The table by which motion files are read: which bone of a known skeleton is which part of a person.
 
-Names are compared without prefix (``mixamorig:``), blanks, underscores, dashes and regard to case. ``{s}`` stands for
-the side as the skeleton writes it. A skeleton fits where all of its points are there; the one that lacks least is named
-where none fits. `data/README.md` shows the same table.
+Names are compared in lower case, without prefix (``mixamorig:``), blanks, underscores, dashes and dots. ``{s}`` stands
+for the side as the skeleton writes it. A skeleton fits if the file has all of its points; if none fits, the message
+names the skeleton that lacks least. `data/README.md` shows the same table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pose.errors import DataError
 from pose.synth.motion_files.clip import Clip
 
-#: The parts that every motion must have, once a side, and in the middle.
+#: Parts that every motion must have: one on each side, and one in the middle.
 SIDED = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 MIDDLE = ("neck", "crown")
 SIDES = ("left", "right")
@@ -25,7 +25,7 @@ _PREFIXES_WITHOUT_COLON = ("mixamorig",)
 
 @dataclass(frozen=True)
 class SkeletonNames:
-    """How one kind of skeleton calls its parts.
+    """The names of the parts in one kind of skeleton.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class SkeletonNames:
     sides : tuple of two str
         What ``{s}`` stands for: left, right.
     parts : dict of str to tuple of str
-        Names of every part of `SIDED` and `MIDDLE`, and of ``toe`` and ``heel`` where there are some, the first that is
-        there is taken; a name with ``+`` is the mean of several points.
+        Names of every part of `SIDED` and `MIDDLE`, and of ``toe`` and ``heel`` if there are some. The first name that
+        the file has is taken. A name with ``+`` is the mean of several points.
     spine : tuple of str
-        Bones whose rotations, averaged, lean the trunk; they are passed over where the file has none of them.
+        Bones whose mean rotation gives the trunk's lean; bones that the file lacks are skipped.
     pelvis, chest, head, foot : str
-        Bones whose rotations turn these parts.
+        Bones whose rotations are those of these parts.
     """
 
     title: str
@@ -54,18 +54,18 @@ class SkeletonNames:
 
 @dataclass(frozen=True)
 class Fit:
-    """A skeleton's names found in a file: the file's own names of every part.
+    """A skeleton found in a file, with the file's own names of every part.
 
     Parameters
     ----------
     title : str
-        The skeleton's.
+        Title of the skeleton.
     points : dict of (str, str) to tuple of str
         The points whose mean is the part, by part and side (``""`` in the middle).
     bones : dict of (str, str) to str
-        Bones that turn ``pelvis``, ``chest``, ``head`` and ``foot``.
+        Bones whose rotations are those of ``pelvis``, ``chest``, ``head`` and ``foot``.
     spine : tuple of str
-        Bones that lean the trunk.
+        Bones whose mean rotation gives the trunk's lean.
     """
 
     title: str
@@ -102,7 +102,7 @@ POSER = SkeletonNames(
     "Poser/DAZ", ("l", "r"),
     {"hip": ("{s}Thigh",), "knee": ("{s}Shin",), "ankle": ("{s}Foot",), "toe": ("{s}Toe", "{s}Foot end"),
      "shoulder": ("{s}Shldr",), "elbow": ("{s}ForeArm",), "wrist": ("{s}Hand",), "neck": ("neck",),
-     # Its eyes stand in for the crown, with the head's rotation: see `landmarks`.
+     # The eyes stand in for the crown, with the head's rotation: see `segments.frames_of_bones`.
      "crown": ("head end", "leftEye+rightEye")},
     spine=("abdomen", "chest"), pelvis="hip", chest="chest", head="head", foot="{s}Foot",
 )  # fmt: skip
@@ -119,7 +119,7 @@ VICON_BONES = SkeletonNames(
     {"hip": ("{s}FEP",), "knee": ("{s}FEO",), "ankle": ("{s}TIO",), "toe": ("{s}TOE",), "heel": ("{s}HEE",),
      "shoulder": ("{s}CLO",), "elbow": ("{s}HUO",), "wrist": ("{s}RAO",), "neck": ("TRXO",), "crown": ("HEDP",)},
 )  # fmt: skip
-#: The markers on the skin alone; `landmarks` moves them inward to the joints.
+#: Markers on the skin alone; `segments.joints_inside` moves them inward to the joints.
 PLUG_IN_GAIT = SkeletonNames(
     "Plug-in-Gait markers", ("L", "R"),
     {"hip": ("{s}ASI",), "knee": ("{s}KNE",), "ankle": ("{s}ANK",), "toe": ("{s}TOE",), "heel": ("{s}HEE",),
@@ -145,7 +145,7 @@ def match_skeleton(clip: Clip) -> Fit:
     Raises
     ------
     DataError
-        If none fits; the message lists the parts that were not found and the file's names that mean nothing here.
+        If none fits; the message lists the parts that were not found and the file's unknown names.
     """
     there = {plain(name): name for name in reversed(clip.points)}
     tables = TREES if clip.rotations else MARKERS
@@ -161,8 +161,8 @@ def match_skeleton(clip: Clip) -> Fit:
     missing, table = best
     known = {plain(name) for entry in (*TREES, *MARKERS) for name in _all_names(entry)}
     strange = [name for plain_name, name in there.items() if plain_name not in known]
-    listed = ", ".join(strange[:_MOST_LISTED]) + (
-        f" and {len(strange) - _MOST_LISTED} more" if len(strange) > _MOST_LISTED else ""
+    listed = ", ".join(strange[:_MAX_LISTED]) + (
+        f" and {len(strange) - _MAX_LISTED} more" if len(strange) > _MAX_LISTED else ""
     )
     kinds = ", ".join(entry.title for entry in tables)
     raise DataError(
@@ -172,7 +172,8 @@ def match_skeleton(clip: Clip) -> Fit:
     )
 
 
-_MOST_LISTED = 40
+#: Largest number of names that a message lists.
+_MAX_LISTED = 40
 
 
 def _all_names(table: SkeletonNames) -> list[str]:

@@ -63,19 +63,19 @@ class AviWriter:
 
 
 class MaskWriter:
-    """Writes true masks: some frames, or all as numbered pictures or one lossless video; a context manager.
+    """Writes true masks of some frames, or of all as numbered pictures or one lossless video; a context manager.
 
-    All of them stand in ``silhouettes/S1/``, named and numbered as the videos are: ready-made silhouettes.
+    Masks of all frames go to ``silhouettes/S1/``, named and numbered like the videos, as ready-made silhouettes.
 
     Parameters
     ----------
     truth : Path
-        The folder for truth.
+        Folder of the true joints and masks.
     kind : str
-        ``"sample"``: frames with a toolkit number, as ``masks/S1_Walking_1_(C1)_F0040.png``; ``"png"`` and
-        ``"video"``: all, and the sample; ``"none"``.
+        ``"sample"``: frames that `write` gets a toolkit frame for, as ``masks/S1_Walking_1_(C1)_F0040.png``; ``"png"``
+        and ``"video"``: all frames, beside the sample; ``"none"``: no masks.
     subject, stem : str
-        Whose, and the video's name.
+        Names of the subject and of the video.
     """
 
     def __init__(self, truth: Path, kind: str, subject: str, stem: str) -> None:
@@ -104,7 +104,7 @@ class MaskWriter:
         return self
 
     def write(self, number: int, mask: BoolArray, toolkit_frame: int | None) -> None:
-        """Add the mask (480, 640) of video frame `number`, from 1; one with a toolkit frame belongs to the sample."""
+        """Add the mask (480, 640) of video frame `number`, from 1; a mask with a toolkit frame joins the sample."""
         picture = mask.astype(np.uint8) * 255
         if self._sample is not None and toolkit_frame is not None:
             _write_png(self._sample.with_name(f"{self._sample.name}_F{toolkit_frame:04d}.png"), picture)

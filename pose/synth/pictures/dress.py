@@ -1,4 +1,4 @@
-"""Flesh and clothes on a skeleton in motion: how thick a body is where, in mm for a stature of 1,750 mm.
+"""Flesh and clothes on a skeleton in motion, with their thicknesses in mm for a stature of 1,750 mm.
 
 The thicknesses are those of the common anthropometric tables (circumferences of neck, chest, waist, hips, thigh, calf,
 ankle, arm and wrist), rounded; girth, belly, bust, looseness and hair of a `Body` vary them.
@@ -17,7 +17,7 @@ from pose.types import FloatArray
 _REFERENCE_STATURE = 1750.0
 #: What wide clothes add to trunk, sleeves and trouser legs, mm; trousers widen downward.
 _WIDE_TRUNK, _WIDE_SLEEVE, _WIDE_THIGH, _WIDE_HEM = 26.0, 24.0, 14.0, 34.0
-#: Along the spine, 0 at the pelvis joint and 1 at the thorax joint: the place's shift ahead, half width, half depth.
+#: Rings along the spine: share of the way from pelvis to thorax joint; shift ahead, half width and half depth, mm.
 _HIPS_RINGS = ((-0.02, -14.0, 164.0, 116.0), (0.10, -10.0, 166.0, 116.0), (0.22, -2.0, 156.0, 108.0))
 _CHEST_RINGS = (
     (0.16, -4.0, 162.0, 112.0),
@@ -30,7 +30,7 @@ _CHEST_RINGS = (
     (1.00, -14.0, 132.0, 80.0),
     (1.06, -20.0, 84.0, 64.0),
 )
-#: Along thigh and shin: share of the way, shift backward, radius.
+#: Spheres along thigh and shin: share of the way; shift backward and radius, mm.
 _THIGH = (
     (0.0, -4.0, 92.0),
     (0.12, -2.0, 92.0),
@@ -47,11 +47,13 @@ _SHIN = (
     (0.72, 2.0, 40.0),
     (0.94, 0.0, 36.0),
 )
+#: Spheres along the arm: share of the way; radius, mm.
 _UPPER_ARM = ((0.10, 54.0), (0.30, 50.0), (0.58, 47.0), (0.85, 42.0), (1.0, 39.0))
-#: Places of the upper arm that a sleeve covers.
+#: Number of the upper arm's spheres that a sleeve covers.
 _SLEEVE_NODES = 3
+#: Spheres along the forearm: share of the way; radius, mm.
 _FOREARM = ((0.0, 39.0), (0.20, 41.0), (0.45, 37.0), (0.75, 29.0), (1.0, 25.0))
-#: Of an open hand: the finger's angle to the hand, degrees towards the thumb, its root's shift there, its length.
+#: Fingers of an open hand: angle towards the thumb, degrees; shift of the root towards the thumb, and length, mm.
 _FINGERS = ((24.0, 26.0, 70.0), (9.0, 10.0, 82.0), (-6.0, -6.0, 76.0), (-22.0, -22.0, 58.0))
 #: Half the thickness of a finger, mm.
 _FINGER_RADIUS = 8.5
@@ -73,7 +75,7 @@ def build_figure(motion: Motion) -> Figure:
 
 
 class _Spine:
-    """A curve from the pelvis, along its axis, to the thorax, along its: the waist bends and twists."""
+    """A curve from pelvis to thorax, along the axis of each at its end, so that the waist bends and twists."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion

@@ -38,19 +38,15 @@ LOOKS = {
     "S4": Looks((60, 150, 196), (50, 44, 48), (128, 158, 210), (60, 84, 108), (36, 40, 60)),
 }
 
-
-# Blue, green, red of skins and of hair, from light to dark; clothes have any colour that is neither black nor glaring.
+# Colours of skin and hair, blue, green, red, from light to dark.
 _SKINS = ((142.0, 168.0, 214.0), (122.0, 152.0, 206.0), (84.0, 108.0, 158.0), (58.0, 76.0, 118.0))
-
-
 _HAIRS = ((60.0, 84.0, 108.0), (44.0, 62.0, 92.0), (34.0, 40.0, 52.0), (24.0, 26.0, 30.0))
-
-
+# Smallest and largest value of a colour of clothes: neither black nor glaring.
 _SHIRT_RANGE, _TROUSERS_RANGE, _SHOE_RANGE = (40.0, 200.0), (36.0, 120.0), (36.0, 80.0)
 
 
 def draw_looks(rng: np.random.Generator) -> Looks:
-    """Somebody's colours at random."""
+    """Random colours of a subject."""
 
     def cloth(low: float, high: float) -> tuple[float, float, float]:
         blue, green, red = np.round(rng.uniform(low, high, 3))

@@ -11,18 +11,18 @@ from pose.synth.pictures.room import FRAME_SIZE
 from pose.synth.pictures.solids import Figure, Part
 from pose.types import BoolArray, FloatArray, Image, Int32Array
 
-#: How much larger bodies are drawn before they are averaged down, so that edges fall between pixels.
+#: Factor by which bodies are drawn larger and then averaged down, so that edges fall between pixels.
 _SUPERSAMPLING = 2
 #: Bits of a fraction in OpenCV's fixed-point coordinates.
 _SUBPIXEL_BITS = 4
-#: Pixels round the body's box.
+#: Margin round the body's box, pixels.
 _MARGIN = 3
 #: Layers of a part, outermost first: size about its centre, shift towards the light (in half widths), brightness.
 _SHADING = ((1.0, 0.0, 0.70), (0.80, 0.10, 0.86), (0.58, 0.22, 0.98), (0.30, 0.34, 1.08))
 _FLAT = ((1.0, 0.0, 0.93),)
-#: Where the light comes from in the picture: from above, a little from the left.
+#: Direction of the light's source in the picture, x and y: above, a little to the left.
 _LIGHT = np.array([-0.45, -0.75])
-#: The shadow's horizontal travel for a unit of height.
+#: Horizontal shift of the shadow per unit of height, x and y.
 _SHADOW_SLANT = np.array([0.22, -0.16])
 #: The shadow's largest darkening, as a share; its softness, pixels; the factor by which it is drawn smaller.
 _SHADOW_DEPTH, _SHADOW_SOFTNESS, _SHADOW_SHRINK = 0.16, 5.0, 4
@@ -36,7 +36,7 @@ class Renderer:
     figure : Figure
         The body in motion.
     camera : Camera
-        Who looks.
+        The camera that sees it.
     looks : Looks
         The body's colours.
     room : ndarray of shape (480, 640, 3), uint8
@@ -99,7 +99,7 @@ def _fixed_point(points: FloatArray) -> Int32Array:
 
 def _layers(outlines: FloatArray, corner: tuple[int, int]) -> Int32Array:
     """The outlines of every shading layer in the enlarged box, fixed point, (layers, N, OUTLINE, 2)."""
-    # A pixel's centre lies at whole coordinates in the picture, in the middle of its enlarged square in the box.
+    # A pixel's centre has whole coordinates in the picture, and is the middle of its enlarged square in the box.
     enlarged = (outlines - corner + 0.5) * _SUPERSAMPLING - 0.5
     centres = enlarged.mean(axis=1, keepdims=True)
     spread = enlarged - centres
@@ -117,7 +117,7 @@ def _fill(canvas: Image, points: Int32Array, colour: tuple[float, ...]) -> None:
 
 
 def _shadow(figure: Figure, camera: Camera) -> FloatArray:
-    """The figure's outlines as the lamp throws them on the floor, in the picture, (T, N, OUTLINE, 2)."""
+    """Outlines of the figure's shadow on the floor, in the picture, (T, N, points, 2)."""
     floor = figure.centres.copy()
     floor[..., :2] += floor[..., 2:] * _SHADOW_SLANT
     floor[..., 2] = 0.0

@@ -1,4 +1,4 @@
-"""The cameras that a data set is drawn for: ours, or those of a folder of ``.cal`` files, moved a little on request."""
+"""The cameras of a data set: our own, or those of a folder of ``.cal`` files, moved a little on request."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pose.synth.randomness import random_stream
 _NAME = re.compile(r"^(C[1-4]|BW[1-4])$", re.IGNORECASE)
 #: The middle of a person in the middle of the capture area, mm.
 _AIM = np.array([0.0, 0.0, 900.0])
-#: Distance of a camera from there, mm: at least, at most.
+#: Smallest and largest distance of a camera from `_AIM`, mm.
 _RANGE = (1500.0, 20_000.0)
-#: What a degree of jitter comes with: turns about the area and of the camera, degrees, and shifts, mm.
+#: Moves per degree of jitter: turn about the area and turn of the camera, degrees, and shift, mm.
 _ORBIT, _TILT, _SHIFT = 1.0, 0.35, 15.0
 
 
 def read_rig(folder: str | Path | None) -> dict[str, Camera]:
-    """The cameras of a folder of ``.cal`` files by name, C1 to C4 and BW1 to BW4; our own three without one.
+    """The cameras of a folder of ``.cal`` files by name, C1 to C4 and BW1 to BW4; without a folder, our own three.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def read_rig(folder: str | Path | None) -> dict[str, Camera]:
 
 
 def _fault(camera: Camera) -> str:
-    """Why a camera does not do; nothing where it does."""
+    """Why a camera cannot be used; empty if it can."""
     distance = float(np.linalg.norm(camera.centre - _AIM))
     if not _RANGE[0] <= distance <= _RANGE[1]:
         return f"it stands {distance:.4g} mm from the middle of the area, {_RANGE[0]:.0f} to {_RANGE[1]:.0f} can be"
@@ -75,7 +75,7 @@ def _fault(camera: Camera) -> str:
 
 
 def shaken(rig: dict[str, Camera], degrees: float, seed: int) -> dict[str, Camera]:
-    """The cameras each moved a little, by the seed: round the area by about `degrees`, up, aside, and turned.
+    """The cameras, each moved at random from the seed: round the area by about `degrees`, up, aside, and turned.
 
     The moved cameras are exact to the six decimals of their files.
     """
@@ -93,7 +93,8 @@ def _shaken(camera: Camera, degrees: float, rng: np.random.Generator) -> Camera:
     return Camera(camera.name, camera.matrix, camera.distortion, turned, np.round(-turned @ centre, 6))
 
 
-# Azimuth, distance and height of each camera, and where it aims: round the capture area, none opposite to another.
+# Azimuth (radians), distance and height (mm) of each camera, and the point that it aims at (mm): round the capture
+# area, none opposite to another.
 _PLACES = {
     "C1": (np.radians(8.0), 4750.0, 1500.0, (40.0, -60.0, 850.0)),
     "C2": (np.radians(122.0), 4850.0, 1560.0, (-60.0, 30.0, 880.0)),
@@ -101,7 +102,7 @@ _PLACES = {
 }
 
 
-# fx, fy, cx, cy and k1, k2, p1, p2 of each: wide industrial lenses.
+# fx, fy, cx, cy and k1, k2, p1, p2 of each camera: wide industrial lenses.
 _LENSES = {
     "C1": (764.2, 763.8, 311.4, 236.1, -0.287, 0.104, -0.0011, 0.0009),
     "C2": (769.0, 768.5, 322.7, 240.8, -0.276, 0.093, 0.0007, -0.0008),
@@ -121,7 +122,7 @@ def _camera(name: str) -> Camera:
     forward /= np.linalg.norm(forward)
     right = np.cross(forward, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)
-    # The file holds six decimals: the pictures are made with what a reader will read.
+    # Rounded to the six decimals of a file, so that the pictures are made with what a reader will read.
     rot = np.round(np.stack([right, np.cross(forward, right), forward]), 6)
     fx, fy, cx, cy, *lens = _LENSES[name]
     matrix = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])

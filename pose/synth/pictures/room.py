@@ -1,4 +1,4 @@
-"""Three cameras and the room they look into: walls, floor, furniture, drawn once a camera by casting rays."""
+"""The room that the cameras look into: walls, floor and furniture, drawn once per camera by casting rays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pose.body.camera import Camera
 from pose.types import BoolArray, FloatArray, Image
 
-#: Width and height of the colour cameras' pictures.
+#: Width and height of the colour cameras' pictures, pixels.
 FRAME_SIZE = (640, 480)
 
 
@@ -26,7 +26,7 @@ class _Block:
     shelf: float  # distance of the grooves on its sides, mm
 
     def spread(self, size: float, top: float = 0.0) -> _Block:
-        """The box where a larger room has it, as tall as `top` at least."""
+        """The box at its place in a room that is `size` times as wide; it ends above `top` if that is given."""
         low, high = ((size * x, size * y, z) for x, y, z in (self.low, self.high))
         return _Block(low, (*high[:2], max(high[2], top + _OVER_CAMERAS) if top else high[2]), self.colour, self.shelf)
 
@@ -42,12 +42,13 @@ _FURNITURE = (
     _Block((3000.0, 5300.0, 0.0), (3700.0, 5900.0, 620.0), (66.0, 74.0, 150.0), 310.0),
     _Block((-3400.0, 5500.0, 0.0), (-2200.0, 6000.0, 1000.0), (132.0, 112.0, 96.0), 500.0),
 )
-#: mm from a camera to the nearest wall, and to the ceiling.
+#: Distances of the cameras from the nearest wall and from the ceiling, mm.
 _BEHIND_CAMERAS, _OVER_CAMERAS = 700.0, 300.0
 _CEILING, _FLOOR = (198.0, 206.0, 206.0), (124.0, 122.0, 118.0)
 _WALL, _WAINSCOT = (158.0, 172.0, 174.0), (150.0, 138.0, 126.0)
+#: Height of the wainscot, and widths of wall panels and floor tiles, mm.
 _WAINSCOT_HEIGHT, _WALL_PANEL, _FLOOR_TILE = 1050.0, 1200.0, 900.0
-#: The yellow line round the capture area: half its sides and half its own width.
+#: Yellow line round the capture area: half the area's sides and half the line's width, mm; its colour.
 _AREA, _LINE, _LINE_COLOUR = (2000.0, 1500.0), 25.0, (96.0, 180.0, 190.0)
 #: Half the width of tile joints and panel edges, mm.
 _GROOVE = 9.0
@@ -56,7 +57,7 @@ _AMBIENT = 0.58
 
 
 def room_size(rig: Iterable[Camera]) -> float:
-    """How much larger than ours the room must be to hold all cameras."""
+    """Factor by which our room must be widened to hold all cameras; 1 if it holds them."""
     reach = max(float(np.abs(camera.centre[:2]).max()) for camera in rig)
     return max(1.0, (reach + _BEHIND_CAMERAS) / min(abs(end) for end in (*_ROOM.low[:2], *_ROOM.high[:2])))
 
@@ -69,9 +70,9 @@ def draw_room(camera: Camera, rng: np.random.Generator, size: float = 1.0) -> Im
     camera : Camera
         Inside the room.
     rng : Generator
-        Of posters and stains.
+        Source of posters and stains.
     size : float
-        Of the room, see `room_size`; the furniture keeps to the walls.
+        Factor of the room's width, see `room_size`; the furniture stays by the walls.
     """
     directions = _rays(camera)
     origin = camera.centre
@@ -114,7 +115,7 @@ def _grooved(first: FloatArray, second: FloatArray, spacing: float) -> BoolArray
 def _room_surface(
     origin: FloatArray, directions: FloatArray, rng: np.random.Generator, walls: _Block
 ) -> tuple[FloatArray, FloatArray]:
-    """Distance (H, W) and colour (H, W, 3) of floor, walls and ceiling: the planes rays leave the room by."""
+    """Distance (H, W) and colour (H, W, 3) of floor, walls and ceiling, where rays leave the room."""
     exits = _slab(walls, origin, directions)[1]
     axis = np.argmin(exits, axis=-1)
     distance = np.take_along_axis(exits, axis[..., None], axis=-1)[..., 0]

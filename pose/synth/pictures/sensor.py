@@ -12,9 +12,9 @@ from pose.types import Image
 _GAIN_SIGMA = 0.004
 #: Standard deviation of the noise, grey levels.
 _NOISE_SIGMA = 2.2
-#: Tiles of noise, and by how many pixels they are larger than a picture.
+#: Number of noise tiles, and pixels by which a tile is larger than a picture.
 _NOISE_TILES, _NOISE_BORDER = 4, 64
-#: The value of a tile that adds nothing: tiles are unsigned.
+#: Value that stands for no noise in a tile: tiles are unsigned.
 _NOISE_ZERO = 128
 
 
@@ -24,16 +24,16 @@ class Sensor:
     Parameters
     ----------
     rng : Generator
-        Its randomness; pictures must be taken in order to be reproducible.
+        Source of flicker and noise; pictures are reproducible if they are taken in the same order.
     gain : float
-        Exposure of the recording against the others'.
+        Exposure of the recording, as a factor of the others'.
     """
 
     def __init__(self, rng: np.random.Generator, gain: float = 1.0) -> None:
         self._rng = rng
         self._gain = gain
-        # Drawing 900,000 normal values costs more than the rest of a frame. A few large tiles, cropped at random
-        # places, are as good: no two frames share a crop that an observer of one pixel would notice.
+        # Drawing 900,000 normal values takes longer than the rest of a frame. A few large tiles, cropped at random
+        # places, are as good: an observer of one pixel notices no repetition.
         shape = (FRAME_SIZE[1] + _NOISE_BORDER, FRAME_SIZE[0] + _NOISE_BORDER, 3)
         self._tiles = [
             np.clip(np.rint(_NOISE_ZERO + _NOISE_SIGMA * rng.standard_normal(shape, dtype=np.float32)), 0, 255).astype(

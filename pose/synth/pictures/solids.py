@@ -15,7 +15,7 @@ from pose.body.camera import Camera
 from pose.synth.kinematics import turn
 from pose.types import FloatArray
 
-#: Points on the outline of every node.
+#: Number of points on the outline of every node.
 OUTLINE = 16
 _AROUND = np.linspace(0.0, 2 * np.pi, OUTLINE, endpoint=False)
 _CIRCLE = np.stack([np.cos(_AROUND), np.sin(_AROUND)], axis=-1)
@@ -38,9 +38,9 @@ class Part:
     Parameters
     ----------
     material : Material
-        Its colour's name.
+        Decides its colour.
     nodes : slice
-        Its nodes among all the figure's.
+        Its range among the figure's nodes.
     joins : bool
         Whether it only fills the gap between two others: it is drawn without an outline of its own.
     """
@@ -57,7 +57,7 @@ class Figure:
     Parameters
     ----------
     parts : tuple of Part
-        In no order.
+        In any order.
     centres : ndarray of shape (T, N, 3)
         World mm.
     radii : ndarray of shape (N,)
@@ -96,7 +96,7 @@ class Builder:
     Parameters
     ----------
     scale : float
-        Of radii, widths and depths, which are given for the reference stature.
+        Factor of radii, widths and depths, which are given for the reference stature.
     """
 
     def __init__(self, scale: float) -> None:
@@ -125,5 +125,5 @@ class Builder:
         self._parts.append(Part(material, slice(start, len(self._centres))))
 
     def figure(self) -> Figure:
-        """All that was added."""
+        """The figure of all parts that were added."""
         return Figure(tuple(self._parts), np.stack(self._centres, axis=1), np.array(self._radii), self._rings)

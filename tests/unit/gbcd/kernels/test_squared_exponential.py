@@ -3,7 +3,7 @@ import pytest
 
 from gbcd import Kernel, SquaredExponential
 from gbcd.scaling import centre
-from gbcd.system.tiles import kernel_matrix, kernel_product
+from gbcd.system.kernel_matrix import kernel_matrix, kernel_product
 
 
 def naive(gamma, A, B):

@@ -11,8 +11,8 @@ from gbcd.solvers.cholesky import Cholesky
 from gbcd.solvers.coarse_block import grow_coarse_block
 from gbcd.solvers.column_factor import MIN_FACTOR_BYTES, ColumnFactor
 from gbcd.solvers.cost_model import CostModel
-from gbcd.solvers.plan import MAX_WINDOW, plan_steps, window
 from gbcd.solvers.preconditioner import Preconditioner
+from gbcd.solvers.step_plan import MAX_WINDOW, plan_steps, window
 from gbcd.system.kept_tiles import CODED, half_bytes
 from gbcd.system.precision import MAX_CODE_ROUNDING
 

@@ -5,9 +5,9 @@ import pytest
 import scipy.linalg
 
 from gbcd import KernelSystem, predictive_variance, solve
+from gbcd.system.kernel_matrix import kernel_matrix
 from gbcd.system.precision import TilePrecision
 from gbcd.system.storage import KernelStorage
-from gbcd.system.tiles import kernel_matrix
 
 N = 900
 

@@ -7,7 +7,7 @@ from pipelines.bench import traces
 from pipelines.bench.data.problems import Catalogue, draw
 from pipelines.bench.runner.cell import Cell, Row, Run
 from pipelines.bench.runner.pictures import few_markers, legend_below, panels
-from pipelines.bench.runner.results import Results
+from pipelines.bench.runner.results_file import Results
 from pipelines.bench.tables import figure2
 from pipelines.progress import Silent
 

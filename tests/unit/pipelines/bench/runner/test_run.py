@@ -15,7 +15,7 @@ from pipelines.bench.runner import run as bench
 from pipelines.bench.runner.cell import Cell, Column, Comparison, Row, Run, Table
 from pipelines.bench.runner.lock import locked
 from pipelines.bench.runner.pictures import panels
-from pipelines.bench.runner.results import Results, medians, spreads
+from pipelines.bench.runner.results_file import Results, medians, spreads
 from pipelines.bench.runner.sheets import below, screen_table, sheet
 from pipelines.bench.tables import solvers
 from pipelines.errors import UsageError

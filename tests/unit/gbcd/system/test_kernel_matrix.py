@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gbcd import SquaredExponential
-from gbcd.system.tiles import POINTS, kernel_matrix, kernel_product, point_tile
+from gbcd.system.kernel_matrix import POINTS, kernel_matrix, kernel_product, point_tile
 from gbcd.threads import worker_limit
 
 

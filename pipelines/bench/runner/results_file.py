@@ -14,8 +14,8 @@ import numpy as np
 
 from pipelines.bench.data.reading import UNREADABLE
 from pipelines.bench.runner.cell import Cell, Row, Run, Table, Value
+from pipelines.bench.runner.results_check import FORMAT, check_columns, read_results
 from pipelines.bench.runner.sheets import Sheet, sheet
-from pipelines.bench.runner.stored import FORMAT, check_columns, read_results
 from pipelines.errors import UsageError
 from pose.files import atomic_path
 from pose.types import FloatArray

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from gbcd.posterior.posterior import Posterior
-from gbcd.system.tiles import POINTS, point_tile
+from gbcd.system.kernel_matrix import POINTS, point_tile
 from gbcd.threads import blas_threads, spans
 from gbcd.types import Float64Array, FloatArray
 

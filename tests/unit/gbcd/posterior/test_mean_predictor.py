@@ -28,7 +28,7 @@ def test_the_means_are_those_of_the_regressor(model):
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-12])  # float32, float64
 @pytest.mark.parametrize("outputs", [slice(None), 0])
 def test_a_row_has_the_same_mean_in_every_batch(model, monkeypatch, tolerance, outputs):
-    monkeypatch.setattr("gbcd.posterior.mean.TOLERANCE", tolerance)
+    monkeypatch.setattr("gbcd.posterior.mean_predictor.TOLERANCE", tolerance)
     rng = np.random.default_rng(2)
     X, new = rng.normal(5, 3, (1100, 6)), rng.normal(5, 3, (130, 6))
     Y = np.sin(X[:, :3])[:, outputs]
@@ -40,7 +40,7 @@ def test_a_row_has_the_same_mean_in_every_batch(model, monkeypatch, tolerance, o
 
 
 def test_where_float32_is_not_good_enough_it_is_not_used(model, monkeypatch):
-    monkeypatch.setattr("gbcd.posterior.mean.TOLERANCE", 1e-12)
+    monkeypatch.setattr("gbcd.posterior.mean_predictor.TOLERANCE", 1e-12)
     predictor = MeanPredictor(model)
     assert predictor.dtype == np.float64
     new = np.random.default_rng(1).normal(5, 3, (20, 6))

@@ -1,4 +1,4 @@
-"""The making of a data set, in this process or in several, with progress, and stopped in good order."""
+"""Making a data set in this process or in several, with progress and an orderly stop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pose.synth.settings import Settings
 from pose.synth.takes import Take, Video, takes, videos, write_take, write_video
 
 Table = dict[str, dict[str, dict[str, list[int]]]]
-#: Seconds between two looks at the workers' counts.
+#: Interval between two looks at the workers' counts, s.
 _POLL = 0.3
 
 
@@ -38,11 +38,11 @@ class Work:
     Parameters
     ----------
     root : Path
-        Of the data set.
+        Root of the data set.
     settings : Settings
-        What to make; what is finished there is passed over.
+        What to make; finished parts are skipped.
     jobs : int
-        Processes; with one everything is done in this one.
+        Number of processes; with 1 all is done in this process.
     on_progress : callable, optional
         See `pose.synth.writer.ProgressCallback`.
     """
@@ -59,7 +59,7 @@ class Work:
         self._kept = self._total - len(self._videos) * per_video
 
     def run(self) -> Table:
-        """Make all that is missing; the table of partitions."""
+        """Make all that is missing; returns the table of partitions."""
         several = self._jobs > 1 and len(self._videos) > 1
         spans = self._in_processes() if several else self._in_this_process()
         self._report(self._total, "all")
@@ -82,7 +82,7 @@ class Work:
         return spans
 
     def _in_processes(self) -> dict[Take, dict[str, list[int]]]:
-        # A new interpreter for each: a copy of this one would share locks of threads that it does not have.
+        # Every worker is a new interpreter: a fork of this one would inherit locks, but not the threads that hold them.
         context = multiprocessing.get_context("spawn")
         drawn, stop = context.Value("q", 0), context.Event()
         pool = ProcessPoolExecutor(self._jobs, context, _start_worker, (drawn, stop))
@@ -110,10 +110,10 @@ class Work:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Processes that start in the body do not run the caller's script.
+    """Keep processes that start in the body from running the caller's script.
 
-    They would import it as their main module, to find functions in it; all that they are given is found here. A script
-    without ``if __name__ == "__main__"`` would begin to make the data set again in each of them.
+    A new process imports that script as its main module, to find functions there, which these workers do not need. A
+    script without ``if __name__ == "__main__"`` would begin to make the data set again in each process.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -128,7 +128,7 @@ _stop: Event | None = None
 
 
 def _start_worker(drawn: Synchronized[int], stop: Event) -> None:
-    """Prepare a worker: it ends when told to, not by the terminal's interrupt, and OpenCV leaves the cores alone."""
+    """Prepare a worker: it stops when told to, not at the terminal's interrupt, and OpenCV uses one thread in it."""
     global _drawn, _stop
     _drawn, _stop = drawn, stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -137,7 +137,7 @@ def _start_worker(drawn: Synchronized[int], stop: Event) -> None:
 
 
 def _end_with_parent() -> None:
-    """A killed parent cannot tell its workers, which would wait for work for ever."""
+    """End this process when its parent is killed; otherwise it would wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

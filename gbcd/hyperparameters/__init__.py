@@ -1,1 +1,1 @@
-"""Kernel parameters and noise: what they are judged by, and the search for them."""
+"""Kernel parameters and noise: the objectives, and the search that maximises them."""

@@ -1,7 +1,7 @@
-"""What hyperparameters are judged by: the log marginal likelihood and the leave-group-out score, with gradients.
+"""Objectives for hyperparameters: the log marginal likelihood and the leave-group-out score, with gradients.
 
-All outputs share one kernel and are independent given it. Matrices are dense here: the search takes a subset of the
-rows.
+All outputs share one kernel, and are independent given the kernel. Matrices are dense here, since the search uses a
+subset of the rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gbcd.types import Float64Array, IntArray
 from gbcd.validation import as_matrix, as_outputs, group_labels, positive_number
 
 MAX_INPUT = 1e100
-"""Largest input: the start and the gradient need squared distances."""
+"""Largest input, in size: the start and the gradient need squared distances."""
 
 
 def log_marginal_likelihood(
@@ -38,9 +38,9 @@ def log_marginal_likelihood(
     X : array (n, d)
     Y : array (n,) or (n, q)
     profile : bool
-        Give output j the covariance c_j^2 (K + noise I) with the amplitude c_j^2 that suits it best instead of 1,
-        y_j' Kbar^-1 y_j / n: the value is then sum_j -n/2 log(2 pi e c_j^2) - 1/2 log|Kbar|, A has columns
-        Kbar^-1 y_j / c_j, and c_j^2 noise is the noise variance.
+        Give output j the covariance c_j^2 (K + noise I) with its best amplitude, c_j^2 = y_j' Kbar^-1 y_j / n, instead
+        of 1. The value is then sum_j -n/2 log(2 pi e c_j^2) - 1/2 log|Kbar|, A has the columns Kbar^-1 y_j / c_j, and
+        c_j^2 noise is the noise variance.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def leave_group_out_score(
     Notes
     -----
     S. Sundararajan and S. S. Keerthi, "Predictive approaches for choosing hyperparameters in Gaussian processes",
-    Neural Computation 13 (2001), has it for groups of one row.
+    Neural Computation 13 (2001), give the score for groups of one row.
     """
     inputs, outputs = checked_data(X, Y)
     noise = positive_number(noise, "noise")
@@ -162,13 +162,13 @@ def _parameter_gradient(
 
 
 class HeldOut(NamedTuple):
-    """How a kernel and a noise predict rows from others."""
+    """How well a kernel and a noise predict rows from the other rows."""
 
     amplitude: Float64Array
     """c_j^2 of each output (q,)."""
 
     explained: float
-    """Sum of squares of the predictions over that of the outputs: near zero where all predictions are the mean."""
+    """Sum of squares of the predictions, over that of the outputs: near zero where all predictions are the mean."""
 
 
 def held_out(kernel: Kernel, noise: float, X: Float64Array, Y: Float64Array, labels: IntArray | None = None) -> HeldOut:

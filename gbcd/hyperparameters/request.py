@@ -17,13 +17,13 @@ from gbcd.types import Float64Array
 from gbcd.validation import as_floats, positive_number
 
 SECTION = "hyperparameters"
-"""Name of the part of a checkpoint they are kept in."""
+"""Name of the section of a checkpoint that holds the hyperparameters."""
 
 
 class Hyperparameters(NamedTuple):
-    """What a regressor is solved with.
+    """Kernel, noise and amplitudes of a regressor.
 
-    The standardised output j has the covariance amplitude_j (K + noise I).
+    Standardised output j has the covariance amplitude_j (K + noise I).
     """
 
     kernel: Kernel
@@ -32,12 +32,12 @@ class Hyperparameters(NamedTuple):
     """c^2 of each output (q,)."""
 
     fit: HyperparameterFit | None
-    """The search that found them; None where kernel and noise were given."""
+    """The search for the hyperparameters; None where kernel and noise were given."""
 
 
 @dataclass(frozen=True)
 class HyperparameterRequest:
-    """What the user asked for; see the parameters of `GBCDRegressor`."""
+    """The hyperparameters that a user gives or asks for; see the parameters of `GBCDRegressor`."""
 
     kernel: str | Kernel
     gamma: npt.ArrayLike | None
@@ -86,7 +86,7 @@ class HyperparameterRequest:
 def find_hyperparameters(
     request: HyperparameterRequest, data: TrainingData, rng: np.random.Generator, checkpoint: Checkpoint | None = None
 ) -> Hyperparameters:
-    """Return what was given, and search for the rest.
+    """Return the hyperparameters: those given, and those that a search finds.
 
     A search is stored in the checkpoint at once, and taken from there when the fit is resumed.
 
@@ -99,7 +99,7 @@ def find_hyperparameters(
     given = request.given_kernel
     if given is not None and request.noise is not None:  # not `is_search`, for the type checker
         return Hyperparameters(given, float(request.noise), _or_ones(amplitude, data.Y.shape[1]), None)
-    # The covariance of these is K + noise I.
+    # The outputs in units of their amplitudes, with the covariance K + noise I.
     targets = data.Y if amplitude is None else data.Y / np.sqrt(amplitude)
     mark = "" if checkpoint is None else _fingerprint(request, data, targets, amplitude)
     template = _template(request, data.X.shape[1])
@@ -124,7 +124,7 @@ def find_hyperparameters(
     if checkpoint is not None:
         held = _stored(fit)
         checkpoint.store(SECTION, mark, held)
-        # From the stored numbers here too: the kernel of a resumed fit must be this one to the last bit.
+        # Rebuilt from the stored numbers, so that a resumed fit has this kernel to the last bit.
         fit = _restored(held, fit.kernel)
     return Hyperparameters(fit.kernel, fit.noise, fit.amplitude, fit)
 

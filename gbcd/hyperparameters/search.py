@@ -38,7 +38,7 @@ NOISE_CEILING = 10.0
 """Largest noise of the search, for outputs of unit amplitude."""
 
 NOISE_RATIO_CEILING = 1e4
-"""Largest noise of the search where it is counted in amplitudes that are fitted too."""
+"""Largest noise of the search, in units of the amplitude, where the amplitudes are fitted too."""
 
 NOISE_START = 0.1
 """Noise the search starts from."""
@@ -50,13 +50,13 @@ MAX_ITERATIONS = 100
 """Largest number of L-BFGS iterations of a stage."""
 
 MEDIAN_ROWS = 500
-"""Number of rows, evenly from all, whose median squared distance gives the start."""
+"""Number of evenly spaced rows whose median squared distance gives the start."""
 
 WHITE_NOISE_EXPLAINED = 1e-3
-"""Sum of squares of predictions of rows left out, over that of the outputs: below it the predictions are the mean."""
+"""Sum of squares of the predictions of left-out rows, over that of the outputs, below which all are the mean."""
 
 MIN_ROWS_TO_WARN = 10
-"""Least number of rows to warn of white noise at: with fewer, nothing else can be expected."""
+"""Least number of rows at which white noise is warned of: from fewer rows nothing else can be expected."""
 
 KERNELS = ("ard", "isotropic")
 """Names of the kernels that can be fitted."""
@@ -74,7 +74,7 @@ class HyperparameterFit:
     ----------
     kernel : Kernel
     noise : float
-        Over the amplitude: output j has the covariance amplitude_j (K + noise I).
+        Noise variance over the amplitude: output j has the covariance amplitude_j (K + noise I).
     value : float
         The objective at the end, per row and output; 0 where no output varies.
     n_iter : int
@@ -113,36 +113,36 @@ def fit_hyperparameters(
 ) -> HyperparameterFit:
     """Maximise an objective over the kernel's parameters and the noise by L-BFGS on a random subset.
 
-    Starts from gamma = 1 / median squared distance and noise 0.1; ARD goes on from the isotropic optimum. All outputs
-    share one gamma (or one for each input, ARD) and one noise; each has an amplitude of its own.
+    The search starts from gamma = 1 / median squared distance and noise 0.1; ARD starts from the isotropic optimum. All
+    outputs share one gamma (or one for each input, ARD) and one noise; each has an amplitude of its own.
 
     Parameters
     ----------
     X : array (n, d)
-        Scaled as the kernel will see it.
+        Inputs, scaled for the kernel.
     Y : array (n,) or (n, q)
-        Standardised; columns that are constant on the subset are left out.
+        Standardised outputs. Columns that are constant on the subset are left out.
     kernel : {"ard", "isotropic"} or Kernel
-        A `Kernel` is the start itself.
+        A `Kernel` is itself the start.
     subset : int
-        Rows used, 2 at least and n at most.
+        Number of rows used, at least 2 and at most n.
     groups : int array (n,), optional
         Rows of one group are near-duplicates (e.g. a time block of a video). "marginal" then takes one row of
         each group at most, as near-duplicates drive the noise to zero.
     objective : {"marginal", "leave_group_out"}
         `log_marginal_likelihood` or `leave_group_out_score`.
     tol : float
-        On the gradient of the objective per row and output.
+        Largest gradient of the objective, per row and output, at which the search stops.
     random_state : int, numpy.random.Generator, optional
     noise : float, optional
-        Held at this value, the amplitude at 1; fitted when None.
+        Noise that is held, with the amplitude held at 1; fitted when None.
     fit_kernel : bool
         False holds the kernel (which must then be a `Kernel`) and fits the noise alone.
     fit_amplitude : bool
         Give output j the covariance c_j^2 (K + noise I). Its mean needs only K and the noise; c_j^2 scales the
-        variance, and the noise variance is c_j^2 noise. "marginal" takes c_j^2 at its best for every K and noise;
-        "leave_group_out" does not depend on it, and takes the mean square of residuals over their predicted standard
-        deviations afterwards. False: unit amplitude, as in Bo & Sminchisescu (2008).
+        variance, and the noise variance is c_j^2 noise. "marginal" takes the best c_j^2 for every K and noise.
+        "leave_group_out" does not depend on c_j^2, and afterwards takes the mean square of residuals over their
+        predicted standard deviations. False: unit amplitude, as in Bo & Sminchisescu (2008).
 
     Returns
     -------
@@ -243,7 +243,7 @@ class _Found(NamedTuple):
 
 
 class _Limits(NamedTuple):
-    """When to stop, and what not to change."""
+    """When the search stops, and what it holds fixed."""
 
     tol: float
     """Largest gradient at the end, per row and output."""
@@ -258,14 +258,14 @@ class _Limits(NamedTuple):
 
 
 def _score(left_out: IntArray | None, profile: bool) -> Score:
-    """Return the objective; `left_out` are the labels (s,) of groups to leave out, where it is the score of these."""
+    """Return the leave-group-out score where `left_out` labels the rows (s,), else the log marginal likelihood."""
     if left_out is None:
         return lambda kernel, noise, X, Y: log_marginal_likelihood(kernel, noise, X, Y, profile)
     return lambda kernel, noise, X, Y: leave_group_out_score(kernel, noise, X, Y, left_out)
 
 
 def _starts(name: str, X: Float64Array) -> list[Kernel]:
-    """Return the kernels to fit one after the other."""
+    """Return the kernels at which the stages start: isotropic, then ARD if it is asked for."""
     some = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_ROWS)).astype(int)]
     apart = scipy.spatial.distance.pdist(some, "sqeuclidean")
     apart = apart[apart > np.finfo(np.float64).tiny]
@@ -309,7 +309,7 @@ def _maximise(score: Score, start: _Found, X: Float64Array, Y: Float64Array, lim
 def _amplitudes(
     found: _Found, X: Float64Array, Y: Float64Array, left_out: IntArray | None, with_amplitude: bool
 ) -> Float64Array:
-    """Return the amplitudes (q,), and warn where nothing is predicted."""
+    """Return the amplitudes (q,), and warn where all predictions are the mean."""
     try:
         with blas_threads(1):
             result = held_out(found.kernel, found.noise, X, Y, left_out)

@@ -1,1 +1,1 @@
-"""What a solved system says of new points: means, variances and draws."""
+"""The posterior of a solved system at new points: means, variances and draws."""

@@ -31,13 +31,13 @@ EXACT_POINTS = 4000
 """Largest number of training and new points at which the prior is drawn exactly, from a Cholesky factor."""
 
 FEATURES = 8192
-"""Random Fourier features for more points: the covariance of the draws errs by about 1 / sqrt(8192) = 1 %."""
+"""Number of random Fourier features for more points: the covariance of the draws errs by 1 / sqrt(8192), about 1 %."""
 
 MAX_SPREAD = 1e10
 """Largest distance of a point from the centre, in length scales: farther out a phase errs by more than 1e-6."""
 
 JITTER = 1e-10
-"""What is added to the diagonal of the kernel matrix at first, as a part of it."""
+"""First addition to the diagonal of the kernel matrix, over its largest entry; raised tenfold while a factor fails."""
 
 ROWS = 512
 """Points whose Fourier features a thread evaluates at a time."""
@@ -55,7 +55,7 @@ def posterior_deviations(
     Parameters
     ----------
     system : KernelSystem
-        Over the training inputs; another `LinearSystem` serves too.
+        System over the training inputs; another `LinearSystem` serves too.
     X_new : array (t, d)
         Scaled as the training inputs were.
     n_draws : int

@@ -1,4 +1,4 @@
-"""The mean at a stream of small batches: in float32 where that is as good, and the same bits whatever the batch."""
+"""Means of a stream of small batches: in float32 where that suffices, and with the same bits whatever the batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_PROBES = 64
 """Largest number of training inputs at which float32 and float64 are compared."""
 
 ROWS = 1024
-"""Training inputs whose features stay in the cache while all points of a batch pass by."""
+"""Number of training inputs whose features stay in the cache while all points of a batch are evaluated."""
 
 
 class HasPosterior(Protocol):
@@ -37,13 +37,13 @@ class MeanPredictor:
     Parameters
     ----------
     regressor : GBCDRegressor
-        Fitted; not changed, nor followed if it is fitted again.
+        A fitted regressor. It is not changed, and a later fit of it has no effect here.
 
     Attributes
     ----------
     dtype : numpy dtype
-        Of the kernel values: float32, or float64 where float32 moves the means of training inputs by more than
-        `TOLERANCE`. Their product with the coefficients is accumulated in float64 either way.
+        Precision of the kernel values: float32, or float64 where float32 moves the means at training inputs by more
+        than `TOLERANCE`. Their products with the coefficients are summed up in float64 either way.
 
     Raises
     ------
@@ -52,8 +52,8 @@ class MeanPredictor:
 
     Notes
     -----
-    One thread: callers run batches side by side. The result for a row depends neither on the thread nor on the batch
-    that it is in.
+    A prediction uses one thread, so that callers can run batches side by side. The result for a row depends neither on
+    the thread nor on the other rows of the batch.
     """
 
     def __init__(self, regressor: HasPosterior) -> None:
@@ -62,7 +62,7 @@ class MeanPredictor:
         self._features = features = self._posterior.mean_features
         self._pieces = spans(len(features), ROWS)
         probes = features.X[:: max(1, len(features) // MAX_PROBES)][:MAX_PROBES]
-        # A whole copy in float64 would be most of the memory: it is made piece by piece.
+        # Features in float64 are made piece by piece: all of them together would take most of the memory.
         made = (features.kernel.row_features(features.X[cut], features.origin, np.float64) for cut in self._pieces)
         exact = self._product(probes, made, np.float64)
         for kind in (np.float32, np.float64):
@@ -82,7 +82,7 @@ class MeanPredictor:
         product = np.zeros((len(points), coef.shape[1]))
         for cut, rows in zip(self._pieces, pieces, strict=True):
             for batch in spans(len(points), POINTS):
-                # The points stay the columns, so that here, too, the result for one depends on no other.
+                # The points stay the columns, so that the result for a point does not depend on the others here either.
                 part = coef[cut].T @ point_tile(kernel, rows, columns[batch])
                 product[batch] += part.T[: batch.stop - batch.start]
         return product

@@ -4,8 +4,9 @@ Conditioning on a subset L of the samples leaves at least the variance that cond
 
     k(x, x) - k_L' (K_LL + sigma^2 I)^-1 k_L  >=  k(x, x) - k_*' Kbar^-1 k_*    (eq. 2).
 
-Where the kernel falls off within the data, the samples of the largest covariance k_* tell nearly all (Vecchia 1988).
-How much the farther half of L reduces the variance says how much the samples outside L still would.
+Where the kernel falls off within the data, the samples with the largest covariances k_* determine the variance almost
+alone (Vecchia 1988). The reduction of the variance by the farther half of L indicates the further reduction that the
+samples outside L would bring.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ N_NEIGHBOURS = 512
 the exact ones, at 4 ms a point."""
 
 OUTSIDE_SHARE = 0.5
-"""Expected reduction of the variance by all samples outside L, over that by the farther half of L. Where bounds fall
-with 1 / m, as they mostly do, it is 1. Half of that is safe for points whose few samples that matter are all in L."""
+"""Expected reduction of the variance by all samples outside L, over the reduction by the farther half of L. Where
+bounds fall as 1 / m, as they mostly do, it is 1. Half of it is safe for points whose relevant samples are all in L."""
 
 MAX_ROUNDING = 0.05
-"""Largest norm of the rounding errors of a float32 kernel block, as a part of the noise: beyond it float64 is used."""
+"""Largest norm of the rounding errors of a float32 kernel block, over the noise: beyond it float64 is used."""
 
 BLOCK = 128
 """Rows of K_LL that are evaluated at a time."""
@@ -84,9 +85,9 @@ class LocalVariances:
     noise : float
         sigma^2.
     n_neighbours : int
-        m; from n on the variances are exact.
+        m, the number of neighbours. From m = n on the variances are exact.
     features : TrainingFeatures, optional
-        Of X, where others share them.
+        Features of X, where they are shared with other uses.
 
     Attributes
     ----------
@@ -100,8 +101,8 @@ class LocalVariances:
 
     Notes
     -----
-    O(n d + m^2 d + m^3) a point. A point's variance depends on no other point. Made for inputs of many columns, whose
-    kernel falls off within the data. A smooth function of few inputs is known from far away: use
+    Cost: O(n d + m^2 d + m^3) a point. A point's variance depends on no other point. The estimates suit inputs of many
+    columns, whose kernel falls off within the data. For a smooth function of few inputs, far samples matter too: use
     `predictive_variance` there.
     """
 
@@ -121,12 +122,12 @@ class LocalVariances:
         self._origin = shared.origin
         sigma2 = positive_number(noise, "noise")
         self._prior = kernel.diagonal(inputs)
-        # The norm of a random symmetric matrix of rounding errors is 2 sqrt(m) of their standard deviations.
+        # The norm of a random symmetric matrix of rounding errors is 2 sqrt(m) times their standard deviation.
         lost = 1 + CANCELLATION * kernel.magnitude(inputs, self._origin) * np.sqrt(self._d)
         units = 2 * np.sqrt(self.n_neighbours) * lost / np.sqrt(12) * float(self._prior.max())
         coarse = units * np.finfo(np.float32).eps > MAX_ROUNDING * sigma2
         self._dtype = np.dtype(np.float64 if coarse else np.float32)
-        # More noise than there is errs to the safe side, and keeps the factor definite.
+        # Noise is raised to the rounding errors: the factor stays definite, and variances come out too large at worst.
         self._diagonal = self._prior + max(sigma2, units * float(np.finfo(np.float64 if coarse else np.float32).eps))
         self._rows, self._columns = shared.rows(self._dtype), shared.columns(self._dtype)
 
@@ -152,11 +153,11 @@ class LocalVariances:
         Parameters
         ----------
         rows : int array (t,)
-            Of X.
+            Rows of X to predict.
         groups : int array (n,)
             Rows of one group are left out together, e.g. those of a time block.
         Y : array (n,) or (n, q)
-            Outputs, about their mean.
+            Outputs less their mean.
 
         Returns
         -------
@@ -210,11 +211,11 @@ class LocalVariances:
 
     def _covariances(self, features: FloatArray) -> FloatArray:
         """Return k_* of at most `POINTS` points with all training inputs, (t, n)."""
-        # Which sample is the last neighbour may hang on the last bit, so no other point may change it.
+        # The last bit may decide which sample is the last neighbour, so it must not depend on the other points.
         return np.ascontiguousarray(point_tile(self._kernel, self._rows, features).T[: len(features)])
 
     def _condition(self, covariances: FloatArray, count: int) -> _Conditioned:
-        """Condition on the `count` samples of the largest of k_* (n,)."""
+        """Condition on the `count` samples with the largest covariances k_* (n,)."""
         n = len(covariances)
         largest = np.argpartition(covariances, n - count)[n - count :] if count < n else np.arange(n)
         nearest: IntArray = largest[np.argsort(-covariances[largest])]

@@ -1,4 +1,4 @@
-"""The posterior of a solved Gaussian process, prepared once: means and variances at new inputs as they come."""
+"""The posterior of a solved Gaussian process, prepared once: means and variances at new, unscaled inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gbcd.types import Float64Array
 
 
 class Posterior:
-    """What a solved system says of new inputs, which are scaled here and nowhere else.
+    """Means and variances of a solved system at new inputs, which are scaled here and nowhere else.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Posterior:
     Attributes
     ----------
     features : TrainingFeatures
-        Of X. Means and variances from the nearest samples share them.
+        Features of X, shared by the means and the variances from the nearest samples.
 
     Notes
     -----
@@ -55,14 +55,14 @@ class Posterior:
 
     @cached_property
     def mean_features(self) -> TrainingFeatures:
-        """Features for means: those of `features`, but for inputs so far apart that squared distances would cancel."""
+        """Features for means: `features`, unless inputs are so far apart that squared distances would cancel."""
         features = self.features
         kernel = features.kernel.for_inputs(features.X, features.origin)
         return features if kernel is features.kernel else TrainingFeatures(features.X, kernel)
 
     @cached_property
     def neighbours(self) -> LocalVariances:
-        """Variances from the nearest samples, of scaled inputs."""
+        """Variances from the nearest samples, at scaled inputs."""
         return LocalVariances(self.features.X, self.features.kernel, self.noise, features=self.features)
 
     def mean(self, X: Float64Array) -> Float64Array:
@@ -90,7 +90,7 @@ class Posterior:
         ----------
         X : array (t, d)
         memory_budget, precision
-            Of the `KernelSystem` that the first call makes for all.
+            Of the `KernelSystem` that the first call makes for all later calls.
         progress : callable, optional
             Called with the numbers of points done and of all, before the first batch and after each.
         """

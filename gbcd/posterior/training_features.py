@@ -1,4 +1,4 @@
-"""The training inputs as kernel tiles take them, made once for all that is asked of a posterior."""
+"""Kernel features of the training inputs, made once for all means and variances of a posterior."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TrainingFeatures:
     Parameters
     ----------
     X : array (n, d)
-        As scaled for the kernel.
+        Training inputs, scaled for the kernel.
     kernel : Kernel
 
     Attributes
@@ -26,7 +26,7 @@ class TrainingFeatures:
     X, kernel
         As given.
     origin : array (d,)
-        The centre that features are taken about: float32 loses less there.
+        Centre about which features are taken, which loses least in float32.
     """
 
     def __init__(self, X: Float64Array, kernel: Kernel) -> None:

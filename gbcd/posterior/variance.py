@@ -28,17 +28,17 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_columns
 
 RELATIVE_ERROR = 2e-3
-"""Largest error of a variance, as a part of it. It is a bound: most errors are a tenth of it."""
+"""Largest error of a variance, over the variance. This is a bound: most errors are a tenth of it."""
 
 ABSOLUTE_ERROR = 1e-9
-"""Error of a variance, as a part of k(x, x), that is allowed on top: smaller variances are rounding."""
+"""Further error that a variance may have, over k(x, x): smaller variances are rounding."""
 
 RANK_FACTOR = 25.0
 """Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where products with K take most of the time."""
 
 NEGLIGIBLE_REMAINDER = 1e-2
-"""Norm of what the preconditioner leaves of K, over the noise, at which it grows no more. A step then divides the error
-by 400."""
+"""Norm of K less the preconditioner's factor, over the noise, below which the factor grows no more. A step then divides
+the error by 400."""
 
 MAX_STEPS = 60
 """Largest number of steps for one chunk of points."""
@@ -50,19 +50,19 @@ MIN_CHUNK = 16
 """Least number of points that are solved for together, whatever the memory budget."""
 
 ARRAYS_PER_POINT = 8
-"""Float32 arrays of n values for each point that are in use at once."""
+"""Number of float32 arrays of n values that are in use at once for each point."""
 
 ROWS = 256
 """Training rows that a thread works on at a time."""
 
 LANES = 8
-"""Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
+"""Number of ranges of rows that are summed up in order, so that the number of threads makes no difference."""
 
 RIDGE = 1e-5
-"""What is added to the unit diagonal of the directions' curvature: directions that nearly repeat are rounding."""
+"""First addition to the unit diagonal of the directions' curvature matrix: directions may nearly repeat."""
 
 MAX_RIDGE = 1e4
-"""Limit of the ridge. It is raised tenfold until the curvature is definite: beyond the limit the descent failed."""
+"""Limit of the ridge, which is raised tenfold until the curvature matrix is definite: then the descent has failed."""
 
 
 def predictive_variance(
@@ -77,12 +77,12 @@ def predictive_variance(
     Parameters
     ----------
     system : KernelSystem
-        Over the training inputs; another `LinearSystem` serves too.
+        System over the training inputs; another `LinearSystem` serves too.
     X_new : array (t, d)
         Scaled as the training inputs were.
     include_noise : bool
-        False (the convention here): the variance of the latent function. True adds sigma^2, the variance
-        of a new observation.
+        False (the convention here): the variance of the latent function. True: the variance of a new
+        observation, which is larger by sigma^2.
     solver : {"auto", "cholesky", "gbcd"}
         "gbcd" solves for many points together without storing K; "cholesky" factors Kbar (8 n^2 bytes); "auto" takes
         "cholesky" where its factor fits the memory budget.
@@ -124,7 +124,7 @@ class Variances:
         k(x, x) - z' (k_* - g) = k(x, x) - k_*' Kbar^-1 k_* + g' Kbar^-1 g
 
     is never below the variance. The preconditioner P is never above Kbar, so the estimate errs by at most g' P^-1 g,
-    which the descent computes anyway. All points of a chunk descend along common directions, until that bound is small
+    which the descent computes anyway. All points of a chunk descend along common directions until this bound is small
     beside the estimate.
     """
 
@@ -169,7 +169,7 @@ class Variances:
     def _is_direct(self) -> bool:
         system = self._system
         fits = 8 * system.n**2 + WORKSPACE_BYTES <= system.storage.budget
-        # A system that float32 is too coarse for takes this preconditioner too many steps.
+        # Where float32 is too coarse for the system, this preconditioner needs too many steps.
         hopeless = system.precision.beyond_float32 and _holds_factor(system)
         return self._solver == "cholesky" or (self._solver == "auto" and (fits or hopeless))
 
@@ -201,7 +201,7 @@ class Variances:
             if not still.any():
                 if exact:
                     return variance
-                # The running gradient has drifted by rounding in float32. The bound must hold for a fresh one.
+                # The running gradient has drifted by rounding in float32. The bound must hold for one evaluated anew.
                 D = products = np.empty((system.n, 0), dtype=dtype)
                 del G, steps
                 G, variance = self._afresh(points, prior, Z)
@@ -222,7 +222,7 @@ class Variances:
         return self._give_up(points, variance, everyone[bound > RELATIVE_ERROR * variance + ABSOLUTE_ERROR * prior])
 
     def _afresh(self, points: Float64Array, prior: Float64Array, Z: FloatArray) -> tuple[FloatArray, Float64Array]:
-        """Return Kbar Z - k_* and the variances by it."""
+        """Return Kbar Z - k_*, evaluated anew, and the variances it gives."""
         G = self._system.matmul(Z, wide=True)
         curvature = _dots(Z, G)
         K_star = self._system.cross(points, self._system.dtype)
@@ -238,7 +238,7 @@ class Variances:
         return steps, -_dots(gradients, steps)
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
-        """Replace the estimates (t,) outside their bounds, or warn where there is no factor or no memory for it."""
+        """Compute the variances outside their bounds by a factor; warn where there is none, or no memory for it."""
         if not len(open_):
             return estimate
         if _holds_factor(self._system):
@@ -273,7 +273,7 @@ def _grown(system: LinearSystem, rng: np.random.Generator) -> ColumnFactor:
     factor = ColumnFactor(system, rng)
     wanted = min(RANK_FACTOR * np.sqrt(system.n), system.n // 2)
     room = max(system.storage.room // 2, MIN_FACTOR_BYTES)
-    # The next columns are evaluated beside L: a fifth of its memory at most.
+    # The next columns are evaluated beside L, and may take a fifth of the room.
     draws = int(
         np.clip(room / (5 * system.dtype.itemsize * system.n), MIN_DRAWN_PIVOTS, min(MAX_DRAWN_PIVOTS, system.n))
     )

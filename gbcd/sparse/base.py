@@ -22,14 +22,14 @@ from gbcd.validation import positive_integer
 logger = logging.getLogger(__name__)
 
 N_REGRESSORS = 2000
-"""Default number of regressors, that of the paper's comparisons."""
+"""Default number of regressors, as in the paper's comparisons."""
 
 
 class Solved(NamedTuple):
     """The coefficients of given regressors."""
 
     coef: Float64Array
-    """(p, q)"""
+    """Coefficients (p, q)."""
 
     origin: Float64Array
     """Centre (d,) that kernel tiles are evaluated about."""
@@ -44,7 +44,7 @@ class SparseGP(GPEstimator):
     """A GP whose mean is a combination of the kernel at p training rows, `regressors_`.
 
     Kernel, noise and scaling are understood as by `GBCDRegressor`: given, or fitted to a random subset of the rows.
-    A subclass says which coefficients (`_solve`) and what variance (`_variance`), and may choose the rows (`_choose`).
+    A subclass defines the coefficients (`_solve`) and the variance (`_variance`), and may choose the rows (`_choose`).
     """
 
     _basis = "regressors"
@@ -85,11 +85,11 @@ class SparseGP(GPEstimator):
     def _choose(
         self,
         data: TrainingData,
-        found: Hyperparameters,  # noqa: ARG002 - for choices that regard them
+        found: Hyperparameters,  # noqa: ARG002 - used by subclasses
         count: int,
         rng: np.random.Generator,
     ) -> tuple[IntArray, int]:
-        """Return the rows (p,) that become regressors, here at random, and the kernel values the choice took."""
+        """Return the rows (p,) that become regressors, here random ones, and the number of kernel values evaluated."""
         return np.sort(rng.choice(len(data.X), count, replace=False)), 0
 
     @abstractmethod
@@ -127,13 +127,13 @@ class SparseGP(GPEstimator):
         return_std : bool
             Also return the standard deviation of the latent function, the noise not included.
         include_noise : bool
-            Make it that of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
+            Return the standard deviation of a new observation instead: sqrt(std^2 + noise_ amplitude_ y_scale_^2).
 
         Returns
         -------
         mean : array (t,) or (t, q)
         std : array (t,) or (t, q)
-            In the units of each output; zero for a constant one.
+            In the units of each output; zero for a constant output.
 
         Raises
         ------

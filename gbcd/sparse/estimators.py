@@ -40,7 +40,7 @@ class SubsetOfData(SparseGP):
     regressors_ : array (p, d)
         Their scaled inputs.
     coef_ : array (p, q)
-        Of the standardised outputs.
+        Coefficients of the standardised outputs.
     kernel_evaluations_ : int
         Kernel values that `fit` computed, without those for the hyperparameters; not in a model rebuilt by
         `from_state`.
@@ -105,7 +105,7 @@ class SubsetOfRegressors(SparseGP):
     k_p' (K_pn K_np + noise K_pp)^-1 K_pn y, the variance noise k_p' (K_pn K_np + noise K_pp)^-1 k_p.
 
     The variance is that of a model with p degrees of freedom, and has its known fault. Far from the regressors, where
-    k_p vanishes, it falls to zero instead of rising to the prior's: it says nothing there.
+    k_p vanishes, the variance falls to zero instead of rising to the prior's, and means nothing.
     """
 
     _factors: list[Float64Array]
@@ -177,8 +177,8 @@ class MatchingPursuitGP(SubsetOfRegressors):
     Attributes
     ----------
     active_ : int array (p,)
-        Rows of the training inputs that became regressors, in the order chosen. They are fewer than asked for where
-        all other rows are copies of them.
+        Rows of the training inputs that became regressors, in the order chosen: fewer than asked for where all other
+        rows are copies of these.
     regressors_ : array (p, d)
         Their scaled inputs.
     coef_ : array (p, q)

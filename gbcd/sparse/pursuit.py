@@ -24,14 +24,15 @@ ChosenCallback = Callable[[int, int], None]
 """Called with the numbers of regressors chosen and wanted."""
 
 N_CANDIDATES = 59
-"""The best of 59 random rows is among the best 5 % with probability 0.95 (Smola & Bartlett 2000)."""
+"""Default number of random rows that are scored at each step: the best of 59 is among the best 5 % with probability
+0.95 (Smola & Bartlett 2000)."""
 
 MIN_SCHUR = 1e-8
-"""Least variance of a row given the chosen regressors, as a part of its own: below it the row is a copy of them."""
+"""Least variance of a row given the chosen regressors, over its prior variance: below it the row is a copy of them."""
 
 MIN_SCHUR_FLOAT32 = 1e-4
-"""Least variance, likewise, of a row that is chosen with V in float32. Rounding errors are multiplied by its inverse
-root from column to column: with 1e-6 the selection on protein data ended after 221 regressors instead of 800."""
+"""Value of `MIN_SCHUR` while V is in float32. From column to column, rounding errors are multiplied by the inverse root
+of the variance: with 1e-6 the selection on protein data ended after 221 regressors instead of 800."""
 
 MIN_FLOAT32_SHARE = 0.9
 """Least part of the rows that float32 leaves to choose from; below it V is made anew in float64."""
@@ -40,7 +41,7 @@ MAX_FLOAT32_MAGNITUDE = 16.0
 """Largest term that cancels in a float32 tile: beyond it values err by more than 1e-6, and come from float64 tiles."""
 
 LANES = 8
-"""Ranges of rows that are summed up one by one, so that the number of threads makes no difference."""
+"""Number of ranges of rows that are summed up in order, so that the number of threads makes no difference."""
 
 TILE_COLUMNS = 1024
 """Training rows whose kernel values with the candidates a thread evaluates at a time."""
@@ -49,11 +50,11 @@ CANDIDATES_DIVIDED = 30
 """Candidates whose overlaps a thread divides by L at a time."""
 
 PIECE = 2048
-"""Columns of V (rows of X) a thread reads at a time; with 256 the products take half as long again."""
+"""Columns of V (rows of X) that a thread reads at a time; with 256 the products take 1.5 times as long."""
 
 
 class Selected(NamedTuple):
-    """What `MatchingPursuit` found: the rows in the order chosen, and the kernel values that took."""
+    """What `MatchingPursuit` found: the rows in the order chosen, and the kernel values evaluated."""
 
     active: IntArray
     kernel_evaluations: int
@@ -63,10 +64,10 @@ class Directions(NamedTuple):
     """What candidates would add to V, unscaled: u_c = k_c - V V_c'."""
 
     candidates: IntArray
-    """(c,)"""
+    """Rows of the candidates (c,)."""
 
     u: FloatArray
-    """(c, n)"""
+    """u_c' of each candidate (c, n)."""
 
     overlaps: Float64Array
     """V' u_c, (c, p)."""
@@ -83,7 +84,7 @@ class PursuitBasis:
 
     With R the Cholesky factor of K_pp and V = K_np R^-T, the subset-of-regressors objective
     |Y - K_np beta|^2 + noise beta' K_pp beta is the ridge problem |Y - V w|^2 + noise |w|^2. V and the Cholesky
-    factor L of V'V + noise I grow by a column per regressor; the residual Y - V w is taken afresh each time.
+    factor L of V'V + noise I grow by a column per regressor; the residual Y - V w is computed anew each time.
     A candidate c would add the column v_c = u_c / sqrt(d_c), with u_c = k_c - V V_c' and d_c = k_cc - |V_c|^2.
 
     Parameters
@@ -93,16 +94,16 @@ class PursuitBasis:
         k(x, x) of each row.
     noise : float
     capacity : int
-        Regressors there is room for: 4 n capacity bytes in float32.
+        Largest number of regressors: V takes 4 n capacity bytes in float32.
     dtype : dtype
-        Of V; sums over its rows are float64.
+        Precision of V; sums over the rows of V are float64.
 
     Attributes
     ----------
     size : int
     residual : array (n, q)
     schur : array (n,)
-        d of each row: its variance given the regressors, zero for themselves.
+        d of each row: its variance given the regressors, zero for a regressor.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class PursuitBasis:
         ----------
         candidates : int array (c,)
         columns : array (c, n)
-            Their kernel rows.
+            Kernel values of the candidates with all rows.
         """
         own = self._V[: self.size, candidates].astype(np.float64)
         sums = self._summed(columns, self.residual.shape[1] + 1, self._add_pull)
@@ -155,7 +156,7 @@ class PursuitBasis:
 
         if self.size:
             parallel(work, spans(len(whitened), CANDIDATES_DIVIDED))
-        # Not negative but for rounding.
+        # In exact arithmetic not negative.
         remainder = np.maximum(directions.squares - np.einsum("ij,ij->i", whitened, whitened), 0)
         norm = np.maximum(self._noise * self.schur[directions.candidates] + remainder, np.finfo(np.float64).tiny)
         decrease: Float64Array = np.einsum("ij,ij->i", directions.pull, directions.pull) / norm
@@ -176,7 +177,7 @@ class PursuitBasis:
         return Directions(candidates, columns, sums[:, :t], sums[:, t:-1], sums[:, -1])
 
     def add(self, directions: Directions, which: int) -> None:
-        """Add the candidate of this number."""
+        """Add candidate number `which` to the regressors."""
         t, candidate = self.size, directions.candidates[which]
         schur = float(self.schur[candidate])
         scale = np.sqrt(schur)
@@ -188,7 +189,7 @@ class PursuitBasis:
         left = float(directions.squares[which]) / schur - float(row @ row)
         pivot = np.sqrt(self._noise + max(left, 0.0))
         self._lower[t, t] = pivot
-        # v' Y less what the earlier columns account for is v' residual.
+        # v' residual is v' Y less the part that the earlier columns explain.
         self._forward[t] = directions.pull[which] / scale / pivot
         self.schur = np.maximum(self.schur - np.square(self._V[t], dtype=np.float64), 0)
         self.schur[candidate] = 0
@@ -264,7 +265,7 @@ class MatchingPursuit:
     def select(
         self, X: Float64Array, Y: Float64Array, count: int, random_state: int | np.random.Generator | None = None
     ) -> Selected:
-        """Choose `count` rows of X (n, d) for the outputs Y (n, q): fewer where the rest only copies them."""
+        """Choose `count` rows of X (n, d) for the outputs Y (n, q): fewer where all others are copies."""
         rng = np.random.default_rng(random_state)
         selection = _Selection(X, Y, self.kernel, self.noise, count)
         self._tell(0, count)

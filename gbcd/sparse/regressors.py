@@ -29,21 +29,21 @@ GRAM_BLOCK = 512
 """Rows and columns of V'V that a thread sums up at a time."""
 
 JITTER = 1e-10
-"""What is added to the diagonal of K_pp, as a part of it: rows may nearly repeat."""
+"""Addition to the diagonal of K_pp, over its largest entry: rows may nearly repeat."""
 
 MAX_JITTER = 1e-2
-"""Largest part of the diagonal that is added before a matrix counts as no kernel's."""
+"""Largest addition to a diagonal, over its largest entry: a matrix that needs more is taken for no kernel matrix."""
 
 
 class RegressorFit(NamedTuple):
     """K_pn K_np + noise K_pp = R L L' R', and the coefficients it gives.
 
-    R is the Cholesky factor of K_pp, and with V = K_np R^-T, L is that of V'V + noise I. Its condition depends on the
-    noise alone, whatever K_pp is.
+    R is the Cholesky factor of K_pp, and with V = K_np R^-T, L is that of V'V + noise I. The condition of L depends on
+    the noise alone, whatever K_pp is.
     """
 
     coef: Float64Array
-    """beta (p, q), (K_pn K_np + noise K_pp) beta = K_pn Y."""
+    """beta (p, q), the solution of (K_pn K_np + noise K_pp) beta = K_pn Y."""
 
     root: Float64Array
     """R (p, p); only the lower triangle counts."""
@@ -73,7 +73,7 @@ def fit_regressors(X: Float64Array, Y: Float64Array, active: IntArray, kernel: K
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        Where the noise is below the rounding of V'V, with the noise that was used.
+        Where the noise is below the rounding of V'V. The message gives the noise that was used.
     """
     n, p = len(X), len(active)
     origin = centre(X)
@@ -119,7 +119,7 @@ def divided_squares(
     origin: Float64Array,
     factors: Sequence[Float64Array],
 ) -> Float64Array:
-    """Return |... F_2^-1 F_1^-1 k_p|^2 at each of the points (t, d), k_p (p,) the kernel with the regressors: (t,).
+    """Return |... F_2^-1 F_1^-1 k_p|^2 (t,) at the points (t, d), with k_p (p,) the kernel with the regressors.
 
     Parameters
     ----------

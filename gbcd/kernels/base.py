@@ -7,12 +7,12 @@ calls the methods of `Kernel` alone.
 
 A new kernel is a module beside this one. Its class defines these, in this order:
 
-1. `diagonal`: k(x, x), one number a row. K gets its diagonal from here; a tile has it but for rounding.
+1. `diagonal`: k(x, x), one number a row. K gets its diagonal from here; in a tile it carries rounding errors.
 2. `row_features`, `column_features` and `tile`: what a tile is made of, and the tile itself. The two kinds of features
    may be the same. If the kernel depends on differences of inputs, take the inputs about `origin`: then squares cancel
    less in float32. `tile` must be able to write float32 and float64.
-3. `magnitude`: the size of the terms that cancel in a tile, 0.0 where none do. Above 2,000 tiles are float64.
-4. `for_inputs`: `self`, unless there is a slower form for inputs whose terms cancel too much in float64 as well.
+3. `magnitude`: the size of the terms that cancel in a tile, 0.0 where none do. Above 2,000, tiles are float64.
+4. `for_inputs`: `self`, unless there is a slower form for inputs whose terms cancel too much even in float64.
 5. `log_parameters`, `with_log_parameters` and `parameter_gradient`: for hyperparameters that are to be fitted. A kernel
    without free parameters has an array of length 0.
 6. `n_features`: the number of input columns it is made for, None if any number will do.
@@ -53,7 +53,7 @@ class Kernel(Protocol):
         """Return k(x, x) for each row of X (n, d): shape (n,)."""
 
     def for_inputs(self, X: FloatArray, origin: Float64Array) -> Kernel:
-        """Return the kernel in the form whose tiles are exact to rounding, if one side is among X (n, d)."""
+        """Return the form of the kernel whose tiles are exact to rounding if one side is from X (n, d)."""
 
     def magnitude(self, X: FloatArray, origin: Float64Array) -> float:
         """Return the size of the largest term that cancels in a tile: float32 errs by that many times 1e-7."""
@@ -67,7 +67,7 @@ class Kernel(Protocol):
     def tile(self, rows: FloatArray, columns: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return the kernel values between row features (a, p) and column features (b, p): (a, b), written to `out`.
 
-        In the precision of `out`; without it in that of the features.
+        The values have the precision of `out`, or that of the features where there is no `out`.
         """
 
     def parameter_gradient(self, X: Float64Array, K: Float64Array, dK: Float64Array) -> Float64Array:
@@ -80,7 +80,7 @@ def require_kernel(kernel: object, names: tuple[str, ...] = ()) -> None:
     Raises
     ------
     ValueError
-        With the translation, for a kernel of scikit-learn.
+        If it is neither. For a kernel of scikit-learn, the message gives the translation.
     """
     if (isinstance(kernel, str) and kernel in names) or (isinstance(kernel, Kernel) and not isinstance(kernel, type)):
         return

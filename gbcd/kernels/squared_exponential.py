@@ -68,9 +68,9 @@ class SquaredExponential:
         return np.ones(len(X))
 
     def for_inputs(self, X: FloatArray, origin: Float64Array) -> SquaredExponential:
-        """Return this kernel, or one that takes differences where |z - z'|^2 would cancel: z spreads over 100 units.
+        """Return this kernel, or one that takes differences where |z - z'|^2 would cancel: |z| reaches above 100.
 
-        If only one of the two points is far out the distance is, too, and hardly cancels: one side decides.
+        One side of a tile decides. If only one of two points is far out, their distance is large, and hardly cancels.
         """
         return self if self.magnitude(X, origin) <= MAX_PRODUCT_MAGNITUDE else _ByDifferences(self.gamma)
 
@@ -135,10 +135,10 @@ class SquaredExponential:
 
 
 class _ByDifferences(SquaredExponential):
-    """The same kernel for inputs far apart on its scale: differences first, in float64, then their squares.
+    """The squared-exponential kernel for inputs far apart on its scale: differences in float64, then their squares.
 
-    Nothing cancels, so k(x, x) is exactly 1 and every value is as exact as the inputs, however far out they lie; a
-    distance that overflows is a kernel value of zero. It takes twice the time of float64 products at d = 10, and 20
+    Nothing cancels, so k(x, x) is exactly 1, and every value is as exact as the inputs, however far out they lie. A
+    distance that overflows is a kernel value of zero. A tile takes twice the time of float64 products at d = 10, and 20
     times at d = 300.
     """
 

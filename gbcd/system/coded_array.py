@@ -1,4 +1,4 @@
-"""Arrays of 16-bit codes: the nearest of 65,536 levels between the least and the largest value of a row.
+"""Arrays of 16-bit codes: values rounded to 65,536 levels between the least and the largest value of their row.
 
 Products with vectors are limited by memory, so half the bytes of float32 are half the time.
 """
@@ -27,12 +27,12 @@ class CodedArray:
 
     @property
     def variance(self) -> float:
-        """Mean square of the rounding errors: they are even over one level."""
+        """Mean square of the rounding errors, which are uniform over one level."""
         return float(np.mean(self._steps.astype(np.float64) ** 2)) / 12
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Bytes that the array takes."""
         return self._codes.nbytes + self._lows.nbytes + self._steps.nbytes
 
     @property

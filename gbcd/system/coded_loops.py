@@ -1,7 +1,7 @@
 """The compiled loops of 16-bit codes: encoding, decoding, and products of a coded tile with a vector.
 
-BLAS has no product with 16-bit integers, and NumPy would write the decoded tile to memory first: the codes are read to
-save just that.
+BLAS has no product with 16-bit integers. NumPy would first write the decoded tile to memory, and so lose the time that
+codes save.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from gbcd.compiling import FAST, FAST_SUMS
 from gbcd.types import CodeArray, FloatArray
 
 LARGEST_CODE = 65535
-"""The code of the largest value of a row; that of the least is 0."""
+"""Code of the largest value of a row; the code of the least value is 0."""
 
 
 @njit(**FAST)
 def encode(values: FloatArray, codes: CodeArray, lows: FloatArray, steps: FloatArray) -> None:
-    """Write the nearest code of each float32 value (a, b), value = lows[i] + steps[i] * code, and each row's levels."""
+    """Write the nearest code of each float32 value (a, b), and each row's levels: value ~ lows[i] + steps[i] * code."""
     for i in range(values.shape[0]):
         row, out = values[i], codes[i]
         low = row[0]

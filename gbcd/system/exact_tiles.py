@@ -1,4 +1,4 @@
-"""Tiles of K in float64, whatever the system's tile precision: for residuals, and for what is kept."""
+"""Tiles of K in float64, whatever the system's tile precision: for residuals, and for values that are kept."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 class ExactTiles:
     """Fills tiles of K between the rows of X.
 
-    Features are made for all rows at once, where memory allows. Made for each tile they hold Python's lock longer than
-    BLAS takes for the rest, and a second thread waits: at n = 40,000, d = 10 a residual took 3.0 s so, 1.7 s with all
-    features made first, and 1.0 s with larger tiles too.
+    Features are made for all rows at once, where memory allows. Making them for each tile holds Python's lock longer
+    than BLAS takes for the rest, and a second thread waits. At n = 40,000, d = 10 a residual took 3.0 s with features
+    made for each tile, 1.7 s with all features made first, and 1.0 s with larger tiles too.
 
     Parameters
     ----------
     X : array (n, d)
     kernel : Kernel
     origin : array (d,)
-        Features are taken about it.
+        Centre about which features are taken.
     diagonal : array (n,)
-        k(x, x), which a tile has from squares that cancel but for rounding.
+        k(x, x) without rounding; a tile computes it from squares that cancel.
     order : int array (n,), optional
         Rows of tiles are X[order].
     room : int
-        Bytes for features.
+        Bytes that features may take.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def half_bytes(n: int, dtype: np.dtype[np.generic]) -> int:
 
 
 class KeptTiles:
-    """Tiles of one half of K, filled as they come.
+    """Tiles of one half of K, filled as they are evaluated.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class KeptTiles:
     ----------
     dtype : dtype
     n_kept : int
-        Tiles there is room for: the first ones of `tile_pairs`.
+        Number of tiles that fit: the first ones of `tile_pairs`.
     share : float
-        Their part of all kernel values.
+        Part of the half's kernel values that these tiles hold.
     """
 
     def __init__(self, n: int, dtype: np.dtype[np.generic], budget: int) -> None:
@@ -77,7 +77,7 @@ class KeptTiles:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is left to be put here."""
+        """Whether all tiles that fit have been put here."""
         return all(tile is not None for tile in self._tiles)
 
     def keeps(self, index: int) -> bool:
@@ -93,7 +93,7 @@ class KeptTiles:
         self._tiles[index] = CodedArray(values) if self.dtype == CODED else values.astype(self.dtype)
 
     def get(self, index: int, out: FloatArray) -> FloatArray:
-        """Return the tile (a, b) as floats; `out` is float32 room for codes to be read into."""
+        """Return the tile (a, b) as floats; codes are decoded to `out`, which is float32."""
         tile = self._tiles[index]
         assert tile is not None
         return tile.values(out) if isinstance(tile, CodedArray) else tile

@@ -12,7 +12,7 @@ from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray
 
 TILE_BYTES = 1 << 20
-"""Bytes of a tile of kernel values: this many stay in a second-level cache beside their features."""
+"""Bytes of a tile of kernel values, which stays in a second-level cache beside its features."""
 
 MIN_TILE_ROWS, MAX_TILE_ROWS = 64, 1024
 """Least and largest number of rows of a tile."""
@@ -21,7 +21,7 @@ PRODUCT_COLUMNS = 2048
 """Columns of a tile of `kernel_product`."""
 
 POINTS = 16
-"""Points that `point_tile` evaluates together. With 16, each is one lane of the same inner loop of BLAS."""
+"""Number of points that `point_tile` evaluates together. With 16, each is one lane of the same inner loop of BLAS."""
 
 
 def tile_rows(columns: int, dtype: npt.DTypeLike) -> int:

@@ -30,11 +30,11 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 from gbcd.validation import as_matrix, positive_number
 
 MIN_NOISE, MAX_NOISE = 1e-300, 1e30
-"""Least and largest noise: beyond them its inverse overflows, or vectors in float32 do."""
+"""Least and largest noise: beyond these the inverse of the noise or vectors in float32 overflow."""
 
 NEGLIGIBLE_ROUNDING = 0.1
-"""Norm of the codes' rounding errors, as a part of the noise, up to which the rows are not sorted for codes: little is
-gained there, and the features are held twice."""
+"""Norm of the codes' rounding errors, over the noise, up to which rows are not sorted for codes: sorting gains little
+there, and holds the features twice."""
 
 
 class KernelSystem:
@@ -43,19 +43,19 @@ class KernelSystem:
     Parameters
     ----------
     X : array (n, d)
-        Inputs, as scaled for the kernel. A C-ordered float64 array is not copied: a solver refuses the system once its
-        values have been changed.
+        Inputs, scaled for the kernel. A C-ordered float64 array is not copied. Once its values have been changed,
+        solvers refuse the system.
     kernel : Kernel
     noise : float
         sigma^2, the noise variance on Kbar's diagonal, positive.
     memory_budget : int or "auto"
         Bytes that may be held for kernel values. K is kept (in tile precision, and then never
         evaluated again) when it fits beside the features and the workspace. "auto": a quarter of the
-        available memory, at most 4 GiB. Zero keeps nothing; below some 10 MB little else happens, as the workspace and
-        a small coarse block are taken in any case.
+        available memory, at most 4 GiB. Zero keeps nothing. Budgets below some 10 MB hardly differ
+        from zero, as the workspace and a small coarse block are allocated in any case.
     precision : {"mixed", "float64"}
         "mixed" evaluates tiles in float32 where the noise and the spread of the inputs allow; residuals
-        and factorizations are float64 in both.
+        and factorizations are float64 in either case.
 
     Attributes
     ----------
@@ -63,23 +63,23 @@ class KernelSystem:
         Number of rows.
     X : array (n, d)
     kernel : Kernel
-        In the form that is exact for these inputs.
+        The kernel in the form that is exact for these inputs.
     noise : float
     origin : array (d,)
-        The centre features are taken about: float32 loses less there.
+        Centre about which features are taken, which loses least in float32.
     kernel_evaluations : int
         Kernel values k(x, x') computed so far, in any precision; a value read from the kept K or got by symmetry
         is not counted again.
     precision : TilePrecision
-        What kernel values are evaluated in, and what they err by.
+        Precision in which kernel values are evaluated, and their errors.
     storage : KernelStorage
-        What of K is kept, and the memory budget.
+        The part of K that is kept, and the memory budget.
 
     Raises
     ------
     ValueError
-        For empty, non-finite, complex or sparse X, what is no kernel, a noise that is not between 1e-300 and 1e30, or
-        an unknown precision or budget.
+        For empty, non-finite, complex or sparse X, a `kernel` that is none, a noise that is not between 1e-300 and
+        1e30, or an unknown precision or budget.
     """
 
     def __init__(
@@ -112,16 +112,16 @@ class KernelSystem:
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """The precision tiles are evaluated in."""
+        """The precision in which tiles are evaluated."""
         return self.precision.dtype
 
     @property
     def product_error(self) -> float:
-        """Standard deviation of a kernel value in `matmul`, about."""
+        """Approximate standard deviation of the error of a kernel value in `matmul`."""
         return self.storage.code_error if self.storage.is_coded else self.precision.tile_error
 
     def require_unchanged(self) -> None:
-        """Refuse to go on where the caller has changed X in place: half of the tiles would still be of the old values.
+        """Refuse to go on if the caller has changed X in place, as kept tiles would still hold the old values.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class KernelSystem:
             raise ValueError("X has been changed since the KernelSystem was made: make another one, or give it a copy.")
 
     def keep(self, part: KeptPart, reserved: int = 0, coded: bool | None = None) -> bool:
-        """Say what of K is kept from now on, as far as the memory budget goes; return whether all of it has room.
+        """Set which part of K is kept from now on, within the memory budget; return whether all of that part fits.
 
         The parameters are those of `LinearSystem.keep`.
         """
@@ -144,7 +144,7 @@ class KernelSystem:
         return False
 
     def raise_precision(self) -> bool:
-        """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not."""
+        """Raise the precision where rounding stops a solver: give up codes, then float32. Return False in float64."""
         if self.storage.is_coded:
             self.precision.forbid_codes()
             self._keep_half()
@@ -162,7 +162,7 @@ class KernelSystem:
     def block(self, I: IntArray, J: IntArray, exact: bool = False) -> npt.NDArray[Any]:  # noqa: E741 - the paper's index sets
         """Return K[I, J], without noise, shape (len(I), len(J)).
 
-        In tile precision; in float64 where `exact`, and then k(x, x) itself where an index meets itself.
+        In tile precision, or in float64 where `exact`. Values on the diagonal of K are then exactly k(x, x).
         """
         return self._exact_block(I, J) if exact else self._panel(I, J)
 
@@ -188,7 +188,7 @@ class KernelSystem:
         D : array (m, q)
         G : array (n, q)
         known : KnownColumns, optional
-            Values the caller already has, which are then not evaluated again.
+            Kernel values that the caller already has. They are not evaluated again.
         """
         # Scaled to 1 first, so that the cast to float32 neither overflows nor underflows.
         scale = float(np.abs(D).max(initial=0.0))
@@ -211,7 +211,7 @@ class KernelSystem:
         """Return Kbar @ V in float64, shape (n, q); symmetric tiles are evaluated once.
 
         `wide` is for hundreds of columns: the result is in tile precision, nothing is kept or read, and both halves are
-        evaluated, which takes less time then than the memory of partial sums that the use of symmetry needs.
+        evaluated. For so many columns this is quicker than the use of symmetry, with its partial sums in memory.
         """
         if wide:
             self.kernel_evaluations += self.n**2
@@ -224,7 +224,7 @@ class KernelSystem:
     def residual(self, alpha: Float64Array, Y: Float64Array, exact: bool = True) -> Float64Array:
         """Return the gradient Kbar @ alpha - Y, shape (n, q).
 
-        In float64 throughout; where `exact` is False evaluated afresh in tile precision, in a third of the time.
+        In float64 throughout, or, where `exact` is False, evaluated anew in tile precision in a third of the time.
         """
         if exact and self.dtype == np.float64:
             return self.matmul(alpha) - Y
@@ -280,7 +280,7 @@ class KernelSystem:
         columns = self.kernel.column_features(self.X[J], self.origin, np.float64)
         values = self.kernel.tile(rows, columns).astype(np.float64, copy=False)
         self.kernel_evaluations += values.size
-        # Not k(x, x) as the tile has it, from squares that cancel but for rounding.
+        # k(x, x) itself: in the tile it carries the rounding of squares that cancel.
         row, column = np.nonzero(I[:, None] == J[None, :])
         values[row, column] = self._kernel_diagonal[I[row]]
         return values
@@ -328,8 +328,8 @@ class KernelSystem:
         def work(pieces: Iterator[Pair]) -> None:
             room = np.empty(min(self.n, TILE[8]) ** 2)
             for i, j in pieces:
-                # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept
-                # is used so often that the difference shows as drift.
+                # Evaluated in float64 and rounded. At d = 300 a float32 tile errs by 3e-6, a rounded one by 3e-8. Kept
+                # values are used so often that the difference shows as drift.
                 values = room[: (i.stop - i.start) * (j.stop - j.start)].reshape(i.stop - i.start, -1)
                 tiles.fill((i, j), values)
                 matrix[i, j] = values

@@ -1,4 +1,4 @@
-"""An order of the rows in which near ones are together, so that the values of a tile span a small range."""
+"""An order of the rows that puts near rows together, so that the values of a tile span a small range."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from gbcd.types import FloatArray, IntArray
 
 SMALLEST_PART = 256
-"""Rows of a part that is not halved any more: half a tile."""
+"""Largest number of rows of a part that is not halved any more: half a tile."""
 
 MAX_SQUARED = 1e10
 """Largest feature whose squares can be summed up in float32 without overflow."""
 
 
 def locality_order(features: FloatArray) -> IntArray:
-    """Return an order of the rows (n, p) in which near ones are mostly close together, (n,).
+    """Return an order (n,) of the rows of features (n, p) that puts near rows mostly together.
 
-    Halves each part at the median of its projection on its direction of largest variance. Then most tiles of K
-    span a small range, and so do their rounding errors as codes: half of those in random order (arm8, n = 16,000).
+    Each part is halved at the median of its projection on its direction of largest variance. Most tiles of K then span
+    a small range, which makes the rounding errors of codes half of those in random order (arm8, n = 16,000).
     """
     largest = float(np.abs(features).max(initial=0.0))
     if largest > MAX_SQUARED:

@@ -1,4 +1,4 @@
-"""The precision that kernel values are evaluated in: float32 or float64, what they err by, and whether codes serve."""
+"""The precision in which kernel values are evaluated (float32 or float64), their errors, and whether codes serve."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ MIN_FLOAT32_NOISE = 1e-5
 """Smallest noise for float32 tiles: below it their rounding can make Kbar indefinite."""
 
 CODE_ERROR = 2.5e-6
-"""Standard deviation of a 16-bit code's rounding, for values up to 1, before it is known; 2.0e-6 to 2.3e-6 was seen."""
+"""Standard deviation of the rounding error of a 16-bit code, for values up to 1, as assumed before there are codes.
+Measured: 2.0e-6 to 2.3e-6."""
 
 MAX_CODE_ROUNDING = 0.35
-"""Largest norm of the codes' rounding errors, as a part of the noise: above it the restarts from an exact gradient take
-more steps than codes save."""
+"""Largest norm of the codes' rounding errors, over the noise: above it restarts from an exact gradient take more steps
+than codes save."""
 
 CANCELLATION = 1 / 80
-"""Error of evaluated values beyond rounding, for each unit of |z|^2 and sqrt(d): as measured at d = 8 and 300."""
+"""Error of evaluated values by cancellation, in roundings, for each unit of |z|^2 sqrt(d); measured at d = 8, 300."""
 
 Precision = Literal["mixed", "float64"]
 
@@ -46,7 +47,7 @@ class TilePrecision:
         "mixed" is float32 where the noise and the spread of the inputs allow.
     noise : float
     shape : (n, d)
-        Of the training inputs.
+        Shape of the training inputs.
     magnitude : float
         Largest term that cancels in a tile, `Kernel.magnitude`.
     largest : float
@@ -69,25 +70,25 @@ class TilePrecision:
         self._noise = noise
         self._n, d = shape
         self._largest = largest
-        # Times the rounding of one value: more digits are lost to cancellation.
+        # Error of a value in roundings of one value: cancellation loses further digits.
         self._lost = 1.0 + CANCELLATION * magnitude * float(np.sqrt(d))
         self._codes_failed = False
 
     @property
     def tile_error(self) -> float:
-        """Standard deviation of a kernel value evaluated in tile precision, about."""
+        """Approximate standard deviation of the error of a kernel value evaluated in tile precision."""
         return float(np.finfo(self.dtype).eps) * self._largest * self._lost / float(np.sqrt(12))
 
     @property
     def code_error(self) -> float:
-        """Standard deviation of a kernel value kept as a 16-bit code, as expected before there are codes."""
+        """Standard deviation of the error of a value kept as a 16-bit code, as expected before there are codes."""
         return CODE_ERROR * self._largest
 
     @property
     def code_rounding(self) -> float:
-        """Norm of the matrix of the codes' rounding errors over the noise.
+        """Norm of the matrix of the codes' rounding errors, over the noise.
 
-        It is that of a symmetric random matrix, 2 sqrt(n) standard deviations (Wigner).
+        The norm of a symmetric random matrix is 2 sqrt(n) standard deviations of its entries (Wigner).
         """
         return float(2 * np.sqrt(self._n) * CODE_ERROR * self._largest / self._noise)
 
@@ -97,11 +98,11 @@ class TilePrecision:
         return self.dtype == np.float32 and not self._codes_failed and self.code_rounding <= MAX_CODE_ROUNDING
 
     def forbid_codes(self) -> None:
-        """Allow no codes from now on: their rounding has been in a solver's way."""
+        """Allow no codes from now on, since their rounding has stopped a solver."""
         self._codes_failed = True
 
     def raise_to_float64(self) -> bool:
-        """Use float64 tiles from now on; return False if that is so already."""
+        """Use float64 tiles from now on; return False if they are in use already."""
         if self.dtype.itemsize == 8:
             return False
         self.dtype = np.dtype(np.float64)

@@ -12,14 +12,14 @@ from gbcd.threads import parallel, spans
 from gbcd.types import Float64Array, FloatArray
 
 MIN_LANES, MAX_LANES = 4, 16
-"""Least and largest number of lanes. The tiles are dealt out to lanes, each summed up in order by one thread, and the
-lanes are added in order: the result does not depend on the number of threads."""
+"""Least and largest number of lanes. A lane is a fixed set of tiles whose products one thread sums up in order. Lanes
+are added in order too, so the result does not depend on the number of threads."""
 
 LANE_BYTES = 32 << 20
-"""Bytes of all lanes' sums together, about: each lane has a whole product."""
+"""Approximate bytes of the sums of all lanes together; the sum of a lane is as large as the product."""
 
 VECTOR = 16
-"""Columns that BLAS multiplies together."""
+"""Number of columns that BLAS multiplies together."""
 
 MAX_PANEL_ROWS = 512
 """Rows of K that one thread reads or evaluates at a time."""
@@ -56,9 +56,9 @@ def symmetric_product(
     fill : callable
         Evaluates a tile.
     kept : KeptTiles, optional
-        Read where it holds a tile, and given those it has room for.
+        Tiles are read from here if they are held, and put here if there is room.
     fill_kept : callable, optional
-        Evaluates a tile that is to be kept: in float64 where float32 is kept. `fill` where it is not given.
+        Evaluates a tile that is to be kept, in float64 where float32 tiles are kept; `fill` by default.
     """
     n, q = V.shape
     pairs = tile_pairs(n, dtype)
@@ -102,7 +102,7 @@ def symmetric_product(
 
 
 class _TileSource:
-    """Where the tiles of a product come from: each is evaluated, or read from what is kept, which it may have to join.
+    """The tiles of a product: a kept tile is read, any other is evaluated, and kept where there is room.
 
     The parameters are those of `symmetric_product`.
     """
@@ -114,7 +114,7 @@ class _TileSource:
         self._dtype, self._fill, self._kept, self._fill_kept = dtype, fill, kept, fill_kept
 
     def workspace(self) -> tuple[FloatArray, FloatArray]:
-        """Return one thread's memory: for a tile, and for one in float64 that is yet to be rounded."""
+        """Return one thread's memory: for a tile, and for a float64 tile that is to be rounded."""
         room = np.empty(self._largest, dtype=self._dtype)
         return room, np.empty(self._largest) if self._kept is not None and self._dtype == np.float32 else room
 
@@ -128,11 +128,11 @@ class _TileSource:
         return self._kept.get(index, room)
 
     def keep(self, index: int, pair: Pair, workspace: tuple[FloatArray, FloatArray]) -> None:
-        """Evaluate a tile that there is room for, and keep it, if that has not been done."""
+        """Evaluate and keep a tile for which there is room, unless it is kept already."""
         if self._kept is None or self._kept.holds(index):
             return
-        # In float64 and rounded: a float32 tile errs by 3e-6 at d = 300, rounding by 3e-8, and what is kept is used so
-        # often that the difference shows as drift. Codes are coarser than both.
+        # Evaluated in float64 and rounded. At d = 300 a float32 tile errs by 3e-6, a rounded one by 3e-8. Kept values
+        # are used so often that the difference shows as drift. Codes are coarser than either.
         values = _shaped(workspace[0] if self._kept.dtype == CODED else workspace[1], pair)
         self._fill_kept(pair, values)
         self._kept.put(index, values)
@@ -162,8 +162,8 @@ def whole_product(matrix: FloatArray, V: FloatArray) -> Float64Array:
 def wide_product(tiles: TileEvaluator, V: FloatArray, noise: float) -> FloatArray:
     """Return (K + noise I) @ V, (n, q), evaluated and summed up in tile precision, which V has too.
 
-    For many columns: then the product outweighs the kernel values, and evaluating both halves of K is cheaper than the
-    memory of partial sums that the use of symmetry takes.
+    For many columns, whose product takes longer than the kernel values. Evaluating both halves of K is then quicker
+    than the use of symmetry, with its partial sums in memory.
     """
     n = len(V)
     product = np.empty_like(V)

@@ -1,15 +1,15 @@
 """The system Kbar alpha = Y as solvers see it: what to implement to spread it over processes, machines or a GPU.
 
 `LinearSystem` is all that solvers, selections and variances know of K. During a solve no kernel value between two
-training rows is evaluated anywhere else, so that whoever moves K elsewhere implements these operations and leaves the
-algorithms as they are.
+training rows is evaluated anywhere else. So whoever moves K to other machines implements these operations and leaves
+the algorithms as they are.
 
-Vectors are no part of it. Right-hand sides, coefficients and gradients are NumPy arrays (n, q) in float64 that callers
-hold whole and work on themselves. So are the arrays of n rows that some algorithms keep: the columns of the
-preconditioner (`ColumnFactor`, n x rank), earlier search directions (`Directions`, up to 20 pairs of n x q), the
-columns of `Exhaustive` (n x m), the descents of `Variances` (n x 512 at most). To spread these as well, cut them at the
-same rows as K: what is done with them is done row by row, or is a sum over rows. Predictions evaluate k(x, X) for new
-points x by themselves, from `X`, `kernel` and `origin`.
+Vectors are not part of the system. Right-hand sides, coefficients and gradients are NumPy arrays (n, q) in float64 that
+callers hold whole. So are the arrays of n rows that some algorithms keep: the columns of the preconditioner
+(`ColumnFactor`, n x rank), earlier search directions (`Directions`, up to 20 pairs of n x q), the columns of
+`Exhaustive` (n x m), the descents of `Variances` (n x 512 at most). To spread these as well, cut them at the same rows
+as K: every operation on them works row by row, or is a sum over rows. Predictions evaluate k(x, X) for new points x
+without the system's operations, from `X`, `kernel` and `origin`.
 
 The costs below use n rows, d input columns, q outputs, m indices. "Values" are evaluations of the kernel, about d
 multiplications and an exponential each. Each one adds to `kernel_evaluations`; what is read from the kept part of K, or
@@ -29,7 +29,7 @@ from gbcd.system.storage import KernelStorage
 from gbcd.types import Float64Array, FloatArray, IntArray
 
 KeptPart = Literal["whole", "half", "nothing"]
-"""What of K may be kept: all n^2 values, one half of the symmetric matrix, or nothing."""
+"""Part of K that may be kept: all n^2 values, one half of the symmetric matrix, or nothing."""
 
 
 class KnownColumns(NamedTuple):
@@ -64,11 +64,11 @@ class LinearSystem(Protocol):
 
     @property
     def origin(self) -> Float64Array:
-        """The centre (d,) that features are taken about."""
+        """Centre (d,) about which features are taken."""
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """Tile precision: what kernel values are evaluated in, unless an operation says float64."""
+        """Tile precision, in which kernel values are evaluated unless an operation says float64."""
 
     @property
     def kernel_evaluations(self) -> int:
@@ -76,15 +76,15 @@ class LinearSystem(Protocol):
 
     @property
     def precision(self) -> TilePrecision:
-        """What kernel values err by, and whether they may be kept as 16-bit codes."""
+        """Errors of kernel values, and whether they may be kept as 16-bit codes."""
 
     @property
     def storage(self) -> KernelStorage:
-        """What of K is kept, and the bytes of the memory budget that are left."""
+        """The part of K that is kept, and the bytes of the memory budget that are left."""
 
     @property
     def product_error(self) -> float:
-        """Standard deviation of a kernel value in `matmul`, about: that of codes where K is kept so."""
+        """Approximate standard deviation of the error of a kernel value in `matmul`, which may be a code."""
 
     def diagonal(self, noise: bool = True) -> Float64Array:
         """Return the diagonal of Kbar, or of K where `noise` is False, shape (n,); not to be written to.
@@ -95,7 +95,7 @@ class LinearSystem(Protocol):
     def block(self, I: IntArray, J: IntArray, exact: bool = False) -> npt.NDArray[Any]:  # noqa: E741 - the paper's index sets
         """Return K[I, J], without noise, shape (len(I), len(J)).
 
-        In tile precision; in float64 where `exact`, and then k(x, x) itself where an index meets itself.
+        In tile precision, or in float64 where `exact`. Values on the diagonal of K are then exactly k(x, x).
 
         Cost: len(I) len(J) values; none where K is kept whole (in float64, if `exact`). Touches the rows I and J alone.
         """
@@ -126,24 +126,25 @@ class LinearSystem(Protocol):
         D : array (m, q)
         G : array (n, q)
         known : KnownColumns, optional
-            Values the caller already has, which are then not evaluated again.
+            Kernel values that the caller already has. They are not evaluated again.
 
         Notes
         -----
-        In tile precision, summed up in float64. Cost: n m values, fewer by those that are known, none where K is kept
+        In tile precision, summed up in float64. Cost: n m values less those that are known, none where K is kept
         whole; n m q multiplications. A tile of the n m values is held at a time. Touches all n rows, each by itself.
         """
 
     def matmul(self, V: FloatArray, wide: bool = False) -> npt.NDArray[Any]:
         """Return Kbar @ V in float64, shape (n, q).
 
-        Kernel values are in tile precision, or what is kept of K (16-bit codes are less exact, see `product_error`).
+        Kernel values are evaluated in tile precision, or read where they are kept (16-bit codes are less exact, see
+        `product_error`).
 
         `wide` is for hundreds of columns: products are summed up and returned in tile precision, nothing is kept or
-        read, and both halves of K are evaluated, which takes less time then than the memory of partial sums that
-        the use of symmetry needs.
+        read, and both halves of K are evaluated. For so many columns this is quicker than the use of symmetry, with its
+        partial sums in memory.
 
-        Cost: n (n + 1) / 2 values, fewer by those that are kept, and n^2 q multiplications; n^2 values where `wide`.
+        Cost: n (n + 1) / 2 values less those that are kept, and n^2 q multiplications; n^2 values where `wide`.
         The first call keeps the half of K, as far as the memory budget goes, unless `keep` was called. Touches all n
         rows; each pair of rows must meet once.
         """
@@ -151,7 +152,7 @@ class LinearSystem(Protocol):
     def residual(self, alpha: Float64Array, Y: Float64Array, exact: bool = True) -> Float64Array:
         """Return the gradient Kbar @ alpha - Y, shape (n, q): in float64 throughout, or in tile precision.
 
-        What is kept of K in less than float64 is not read, so that the result is as exact as its precision.
+        Values kept in less than float64 are not read, so that the result is as exact as its precision.
 
         Cost: n (n + 1) / 2 values and n^2 q multiplications; fewer values where tiles are float64 and kept, and
         `exact`. Touches all n rows; each pair of rows must meet once.
@@ -171,7 +172,7 @@ class LinearSystem(Protocol):
         """
 
     def keep(self, part: KeptPart, reserved: int = 0, coded: bool | None = None) -> bool:
-        """Say what of K is kept from now on, as far as the memory budget goes; return whether all of it has room.
+        """Set which part of K is kept from now on, within the memory budget; return whether all of that part fits.
 
         Parameters
         ----------
@@ -180,26 +181,26 @@ class LinearSystem(Protocol):
             `add_columns` and `matmul`. Where it does not fit nothing changes. "half": as many tiles of one half as fit;
             filled and read by `matmul` alone. "nothing": the memory is given back; the next `matmul` keeps what fits.
         reserved : int
-            Bytes of the budget that "half" leaves alone.
+            Bytes of the budget that "half" leaves free.
         coded : bool, optional
             Keep the half as 16-bit codes, or in tile precision. By default in tile precision where all of it fits;
             else as codes, where the noise outweighs their rounding; else as much of it as fits, in tile precision.
 
         Notes
         -----
-        Cost: "whole" n (n + 1) / 2 values, in float64; the others none. Codes may be kept in an order in which near
-        rows are together: O(n d^2 + d^3) for each of log2(n / 256) halvings.
+        Cost: "whole" n (n + 1) / 2 values, in float64; the others none. For codes, rows may be sorted so that near rows
+        are together: O(n d^2 + d^3) for each of log2(n / 256) halvings.
         """
 
     def raise_precision(self) -> bool:
-        """Go on without codes, then with float64 tiles, where rounding is in the way; return False if it is not.
+        """Raise the precision where rounding stops a solver: give up codes, then float32. Return False in float64.
 
-        Cost: what is kept of K is given up. In float64 features are made again, and values take about 1.5 times as
+        Cost: the kept part of K is given up. In float64 features are made again, and values take about 1.5 times as
         long.
         """
 
     def require_unchanged(self) -> None:
-        """Refuse to go on where the caller has changed X in place: half of the tiles would still be of the old values.
+        """Refuse to go on if the caller has changed X in place, as kept tiles would still hold the old values.
 
         Cost: one reading of X.
 

@@ -1,4 +1,4 @@
-"""What of K is kept in memory, and in what form, as far as the memory budget goes."""
+"""The part of K that is kept in memory, and its form, within the memory budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORKSPACE_BYTES = 32 << 20
 """Bytes set aside for tiles and selection before K may be kept."""
 
 WORKSPACE_SHARE = 8
-"""The workspace takes at most one part in so many of the memory budget."""
+"""Memory budget over the largest workspace: the workspace takes at most an eighth of the budget."""
 
 
 class KernelStorage:
@@ -23,11 +23,11 @@ class KernelStorage:
     Parameters
     ----------
     shape : (n, d)
-        Of the training inputs.
+        Shape of the training inputs.
     budget : int
         Bytes.
     precision : TilePrecision
-        What is kept, is kept in its dtype or as codes, where it allows them.
+        Kept values are in its dtype, or codes where it allows them.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class KernelStorage:
     matrix : array (n, n) or None
         K in tile precision, where all of it is kept.
     half : KeptTiles or None
-        Tiles of one half, where that is kept.
+        Tiles of one half, where a half is kept.
     """
 
     def __init__(self, shape: tuple[int, int], budget: int, precision: TilePrecision) -> None:
@@ -65,7 +65,7 @@ class KernelStorage:
 
     @property
     def code_error(self) -> float:
-        """Standard deviation of a kernel value kept as a code; as expected, until there are codes."""
+        """Standard deviation of the error of a kernel value kept as a code; the expected one, until there are codes."""
         measured = 0.0 if self.half is None else float(np.sqrt(self.half.code_variance))
         return measured or self._precision.code_error
 
@@ -79,12 +79,12 @@ class KernelStorage:
         return self.matrix is not None
 
     def keep_half(self, reserved: int | None = None, coded: bool | None = None) -> KeptTiles:
-        """Keep as many tiles of one half as fit, yet to be filled.
+        """Make room for as many tiles of one half as fit; products fill them.
 
         Parameters
         ----------
         reserved : int, optional
-            Bytes of the budget to leave alone; as many as the last time where None.
+            Bytes of the budget to leave free; None leaves as many as the last call.
         coded : bool, optional
             See `LinearSystem.keep`.
         """
@@ -99,5 +99,5 @@ class KernelStorage:
         return self.half
 
     def release(self) -> None:
-        """Give back what is kept."""
+        """Give back the memory of all kept values."""
         self.matrix = self.half = None

@@ -18,9 +18,9 @@ class TileEvaluator:
     X : array (n, d)
     kernel : Kernel
     origin : array (d,)
-        Features are taken about it.
+        Centre about which features are taken.
     diagonal : array (n,)
-        k(x, x), which a tile has from squares that cancel but for rounding.
+        k(x, x) without rounding; a tile computes it from squares that cancel.
     dtype : dtype
         Tile precision.
 
@@ -29,7 +29,7 @@ class TileEvaluator:
     rows, columns : array (n, p)
         Features of the rows, as rows and as columns of a tile.
     order : int array (n,) or None
-        Order of the rows in which `fill` counts; None is that of X.
+        Order of the rows in which `fill` counts; None is the order of X.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class TileEvaluator:
         return self._kernel.tile(self.rows[i], self.columns[j], out=out)
 
     def sort(self) -> None:
-        """Let `fill` count in an order in which near rows are together: tiles span less, and codes err less."""
+        """Let `fill` count in an order that puts near rows together: tiles span less, and codes err less."""
         if self.order is None:
             self.order = locality_order(self.rows)
             self._ordered_rows, self._ordered_columns = self.rows[self.order], self.columns[self.order]

@@ -1,4 +1,4 @@
-"""What `verbose` prints."""
+"""The progress lines that `verbose=True` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a solver is."""
+"""The protocol that every solver fulfils: a name, and `solve(run)`."""
 
 from __future__ import annotations
 

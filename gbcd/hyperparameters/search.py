@@ -53,10 +53,10 @@ MEDIAN_ROWS = 500
 """Number of evenly spaced rows whose median squared distance gives the start."""
 
 WHITE_NOISE_EXPLAINED = 1e-3
-"""Sum of squares of the predictions of left-out rows, over that of the outputs, below which all are the mean."""
+"""Sum of squares of the predictions of left-out rows, over that of the outputs, below which all count as the mean."""
 
 MIN_ROWS_TO_WARN = 10
-"""Least number of rows at which white noise is warned of: from fewer rows nothing else can be expected."""
+"""Least number of rows at which the search warns of white noise: with fewer rows nothing else can be expected."""
 
 KERNELS = ("ard", "isotropic")
 """Names of the kernels that can be fitted."""

@@ -25,8 +25,7 @@ MAX_LAPACK_ORDER = 800
 """Largest order of a matrix that LAPACK factors on one thread: up to it blocks are no faster."""
 
 MIN_BLOCK, MAX_BLOCK = 256, 1024
-"""Least and largest order of a block. Larger blocks multiply faster: by 9 % from 256 to 512, by 6 % from 512 to 1,024.
-"""
+"""Least and largest order of a block. Larger blocks multiply faster: 9 % from 256 to 512, 6 % from 512 to 1,024."""
 
 BLOCKS_PER_CORE = 5
 """Rows of blocks for each processor core: fewer leave threads idle at the end."""

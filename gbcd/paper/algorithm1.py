@@ -17,7 +17,7 @@ from gbcd.threads import blas_threads
 from gbcd.types import Float64Array
 
 DEFAULT_BLOCK_SIZE = 500
-"""Number of variables in a block (m), as in the paper. Its times and ours hardly change between 300 and 1,000."""
+"""Number of variables in a block (m), as in the paper. Times, there and here, hardly change between 300 and 1,000."""
 
 REFRESH_PASSES = 10.0
 """Passes over Kbar after which the float64 residual replaces the running gradient, converged or not."""
@@ -26,8 +26,7 @@ FIRST_JITTER = 1e-14
 """First addition to the diagonal of a block that rounding leaves indefinite, over the mean of the diagonal."""
 
 MIN_COLUMNS_TO_KEEP_K = 32
-"""Input columns from which K is kept whole, if it fits: a value then takes longer to evaluate than to store and read.
-"""
+"""Least number of input columns at which all of K is kept, if it fits: evaluating is then slower than reading."""
 
 MAX_BLOCK_ROUNDING = 0.01
 """Largest norm of the rounding errors of float32 kernel values, over the noise, with which K_BB is made of them."""

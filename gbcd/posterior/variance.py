@@ -37,8 +37,7 @@ RANK_FACTOR = 25.0
 """Rank of the preconditioner over sqrt(n): 2,500 at n = 10,000, where products with K take most of the time."""
 
 NEGLIGIBLE_REMAINDER = 1e-2
-"""Norm of K less the preconditioner's factor, over the noise, below which the factor grows no more. A step then divides
-the error by 400."""
+"""Norm of K - L L', over the noise, below which L grows no more. A step then divides the error by 400."""
 
 MAX_STEPS = 60
 """Largest number of steps for one chunk of points."""
@@ -62,7 +61,7 @@ RIDGE = 1e-5
 """First addition to the unit diagonal of the directions' curvature matrix: directions may nearly repeat."""
 
 MAX_RIDGE = 1e4
-"""Limit of the ridge, which is raised tenfold until the curvature matrix is definite: then the descent has failed."""
+"""Limit of the ridge, which is raised tenfold until the curvature matrix is definite. At the limit descent fails."""
 
 
 def predictive_variance(
@@ -238,7 +237,7 @@ class Variances:
         return steps, -_dots(gradients, steps)
 
     def _give_up(self, points: Float64Array, estimate: Float64Array, open_: IntArray) -> Float64Array:
-        """Compute the variances outside their bounds by a factor; warn where there is none, or no memory for it."""
+        """Replace estimates (t,) outside their bounds by a direct solve, or warn where no factor exists or fits."""
         if not len(open_):
             return estimate
         if _holds_factor(self._system):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 RUNNING_SHARE = 0.8
 """Tolerance of the running gradient over that of the exact one. A check by an exact gradient costs half a pass. Where
-the running gradient is only just within the tolerance, the exact one often misses it by a percent, and a second check
-follows."""
+the running gradient is only just within the tolerance, the exact one often misses it by a percent."""
 
 MAX_SHARE_LEFT = 0.5
 """Norm of an exact gradient, over that of the exact gradient before it, above which rounding prevents progress."""
@@ -15,7 +14,7 @@ MAX_SHARE_LEFT = 0.5
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What the infinity norm of the gradient Kbar alpha - Y may be, in the solver's units.
+    """Limits of the infinity norm of the gradient Kbar alpha - Y, in the solver's units.
 
     Attributes
     ----------

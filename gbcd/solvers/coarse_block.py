@@ -16,7 +16,7 @@ BUDGET_BYTES_PER_DRAWN_VALUE = 20
 """Bytes of the memory budget for each value of the columns drawn at a time, which in float32 take a fifth of it."""
 
 MIN_TRACE = 1e-300
-"""Smallest mean of the Schur diagonal of which a logarithm is taken: smaller ones, and zero, count as this."""
+"""Smallest mean of the Schur diagonal whose logarithm is taken: smaller means, and zero, count as this."""
 
 
 def grow_coarse_block(

@@ -131,7 +131,7 @@ class ColumnFactor:
 
     @property
     def trace(self) -> float:
-        """Mean of the Schur diagonal: what is left of K, between 0 and 1 for a kernel of unit amplitude."""
+        """Mean of the Schur diagonal, which L leaves of K: between 0 and 1 for a kernel of unit amplitude."""
         return float(self.schur.mean())
 
     def grow(self, count: int) -> bool:

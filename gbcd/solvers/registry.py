@@ -182,7 +182,7 @@ def solve(
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        With the norm that was reached, where that is above `tol`.
+        Where the gradient norm stays above `tol`. The message gives the norm that was reached.
     RuntimeWarning
         Where the checkpoint cannot be written (a full disk); the solve goes on.
 

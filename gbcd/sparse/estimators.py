@@ -199,7 +199,7 @@ class MatchingPursuitGP(SubsetOfRegressors):
     S. S. Keerthi and W. Chu, "A matching pursuit approach to sparse Gaussian process regression", NIPS 2005;
     A. J. Smola and P. Bartlett, "Sparse greedy Gaussian process regression", NIPS 2000.
 
-    Selection takes 4 n p bytes in float32. Where rows are nearly combinations of the regressors it goes on in float64,
+    Selection takes 4 n p bytes in float32. Where rows are nearly combinations of the regressors, it goes on in float64,
     with 8 n p bytes. The coefficients are solved for once in float64. On Kin40k (10,000 rows, p = 2,000) the exact
     criterion takes 3.6 times as long, and the error is 6 % smaller. The variance is that of `SubsetOfRegressors`, with
     its fault.

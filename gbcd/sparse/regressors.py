@@ -166,7 +166,7 @@ def _factor_gram(gram: Float64Array, noise: float) -> Float64Array:
 
 
 def _jittered_cholesky(matrix: Float64Array, jitter: float) -> tuple[Float64Array, float]:
-    """Return the Cholesky factor of a symmetric matrix and what was added to its diagonal: ten times more at a time."""
+    """Return the Cholesky factor of a symmetric matrix, and the jitter on its diagonal, raised tenfold as needed."""
     largest = float(np.max(np.diagonal(matrix)))
     while True:
         try:

@@ -78,7 +78,7 @@ class KernelSystem:
     Raises
     ------
     ValueError
-        For empty, non-finite, complex or sparse X, a `kernel` that is none, a noise that is not between 1e-300 and
+        For empty, non-finite, complex or sparse X, a kernel that is no `Kernel`, a noise that is not between 1e-300 and
         1e30, or an unknown precision or budget.
     """
 

@@ -51,8 +51,8 @@ def log_marginal_likelihood(
     Raises
     ------
     ValueError
-        For data that are not finite, a noise that is not positive, or an output that is zero in all rows and to be
-        given an amplitude.
+        For data that are not finite, a noise that is not positive, or, with `profile`, an output that is zero in all
+        rows.
     numpy.linalg.LinAlgError
         If Kbar is not positive definite to rounding.
     """

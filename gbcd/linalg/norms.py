@@ -8,7 +8,7 @@ from gbcd.types import Float64Array, FloatArray
 
 
 def infinity_norm(G: FloatArray) -> float:
-    """Return the largest |g_ij| of G (n, q), zero if it is empty: what a tolerance is compared with."""
+    """Return the largest |g_ij| of G (n, q), zero if G is empty. Tolerances limit this norm."""
     return float(np.abs(G).max(initial=0.0))
 
 

@@ -20,7 +20,7 @@ from gbcd.types import Float64Array, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class RandomSubset:
-    """Algorithm 2 of the paper, as it is meant: each pick is the best of kappa random candidates by eq. 10.
+    """Algorithm 2 of the paper, less its misprints: each pick is the best of kappa random candidates by eq. 10.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Draws from the posterior by pathwise conditioning: one linear solve a draw, all of them together.
+"""Draws from the posterior by pathwise conditioning: one linear solve for each draw, all draws together.
 
 With a draw f of the prior over training and new points at once, and eps ~ N(0, sigma^2) (Matheron's rule; Wilson et al.
 2020, "Efficiently sampling functions from Gaussian process posteriors"),

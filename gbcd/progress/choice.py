@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Choice:
-    """What a solver chose, and why. Where there was no choice, it is false and its sentence empty.
+    """What a solver chose, and why. Where a solver had no choice, this is false, with an empty sentence.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ def get_solver(name: str, options: SolverOptions | None = None) -> Solver:
     Raises
     ------
     ValueError
-        If there is no such solver; the message names those there are.
+        If there is no such solver; the message names all solvers.
     """
     try:
         make = SOLVERS[name]

@@ -9,7 +9,7 @@ from gbcd.progress.solve_run import SolveRun
 
 
 class Solver(Protocol):
-    """A way to solve Kbar alpha = Y. Its options are those of its constructor; it keeps nothing of a solve."""
+    """A way to solve Kbar alpha = Y. The constructor takes the options; a solve leaves the solver unchanged."""
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from gbcd.types import FloatArray, IntArray
 
 SMALLEST_PART = 256
-"""Largest number of rows of a part that is not halved any more: half a tile."""
+"""Largest number of rows of a part that is not halved again: half a tile."""
 
 MAX_SQUARED = 1e10
 """Largest feature whose squares can be summed up in float32 without overflow."""

@@ -98,6 +98,8 @@ def _print_study(name: str, tree: Path | None, work: Path | None, only: str, wor
     if tree is None:
         raise UsageError(f"{name}: which HumanEva-I tree? pose bench {name} TREE")
     check_folders(None, work)
+    if words is not None and words < 1:
+        raise UsageError(f"--words {words}: a codebook needs one word or more")
     if name == "temporal":
         print(temporal_table(tree, work, N_WORDS if words is None else words))
         return

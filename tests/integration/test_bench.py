@@ -125,3 +125,8 @@ def test_the_results_in_the_repository_are_read():
         name for name, benchmark in BENCHMARKS.items() if not benchmark.lacks(None) and benchmark.prepare is None
     }
     assert all(name == f"{held.benchmark}-{held.size}" for name, held in found.items())
+
+
+def test_a_study_refuses_a_codebook_without_words(run, tmp_path):
+    code, _, said = run("bench", "temporal", tmp_path, "--words", 0)
+    assert (code, said) == (2, "error: --words 0: a codebook needs one word or more\n")

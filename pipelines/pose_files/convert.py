@@ -5,6 +5,7 @@ Poses become root-relative, with the 15 joints of `HUMANEVA_15`. A frame that la
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ from pose.types import FloatArray, IntArray
 XML = ".xml"
 TARGETS = (*dict.fromkeys(suffix[1:] for suffix in FORMATS if suffix != ".hdf5"), XML[1:])
 """Formats that can be written, as `--to` names them."""
+_NUMBER = re.compile(r"[0-9]{1,9}")
+"""Number of a trial."""
+_LAST_FRAME = 10**9
+"""Largest number of a toolkit frame that a result may begin with."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +173,11 @@ def _is_humaneva_npz(path: Path) -> bool:
     """Whether an archive holds positions in VideoPose3D's layout, unlike our own ``.npz`` files."""
     if not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return any(name.startswith("positions_") for name in archive.namelist())
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.startswith("positions_") for name in archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise DataError(f"{path}: is damaged ({' '.join(str(error).split())})") from error
 
 
 def _of_trial(trial: ConvertedTrial) -> tuple[str, PoseSeries]:
@@ -225,12 +233,14 @@ def _poses(source: Path) -> PoseSeries:
 
 def _result(series: PoseSeries, request: ConvertRequest) -> SequenceResult:
     words = (request.sequence or "").split()
-    if len(words) != 4 or not words[2].isdigit() or words[3] not in PARTITION_NAMES:
+    if len(words) != 4 or not _NUMBER.fullmatch(words[2]) or words[3] not in PARTITION_NAMES:
         raise UsageError(
             f"--sequence {request.sequence or ''}: a result file says what it is of: subject, action, trial and "
             f"{', '.join(PARTITION_NAMES)}, as in --sequence 'S1 Walking 1 Validate'"
         )
-    shift = 0 if request.first_frame is None else request.first_frame - int(series.frame[0])
+    if request.first_frame is not None and not 1 <= request.first_frame <= _LAST_FRAME:
+        raise UsageError(f"--first-frame {request.first_frame}: toolkit frames are numbered from 1 to {_LAST_FRAME:,}")
+    shift = 0 if request.first_frame is None or not len(series.frame) else request.first_frame - int(series.frame[0])
     try:
         return SequenceResult(
             words[0], words[1], int(words[2]), words[3], series.frame + shift, series.joints, HUMANEVA_15

@@ -119,6 +119,9 @@ def _check(request: FuseRequest) -> None:
     wrong = [f"{seconds:g}" for seconds in delays or () if not math.isfinite(seconds)]
     if wrong:
         faults.append(f"--delay {', '.join(wrong)}: seconds are needed")
+    foreign = [str(path) for path in inputs if path.is_file() and path.suffix.lower() not in FORMATS]
+    if foreign:
+        faults.append(f"{', '.join(foreign)}: the names of poses end in {', '.join(FORMATS)}")
     if out.suffix.lower() not in FORMATS:
         faults.append(f"{out}: the name must end in {', '.join(FORMATS)}")
     elif not out.parent.is_dir():

@@ -29,7 +29,7 @@ from pose.types import FloatArray, IntArray
 MM_PER_METRE = 1000.0
 
 _N_JOINTS = len(HUMANEVA_15)
-_CHUNK = re.compile(r"^(?P<action>[A-Za-z]+) (?P<trial>\d+) chunk(?P<chunk>\d+)$")
+_CHUNK = re.compile(r"^(?P<action>[A-Za-z]+) (?P<trial>\d{1,9}) chunk(?P<chunk>\d{1,9})$", re.ASCII)
 #: Largest number of faults that a message lists.
 _FAULTS_SHOWN = 5
 
@@ -128,7 +128,8 @@ def _read_pickled(path: Path, name: str, allow_pickle: bool) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     except _DAMAGE as error:
-        raise DataError(f"{path}: {name} cannot be read ({' '.join(str(error).split())})") from error
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{path}: {name} cannot be read ({said})") from error
     if not isinstance(content, dict):
         raise DataError(f"{path}: {name} holds {type(content).__name__}, expected a dictionary of 'Train/S1', ...")
     return content
@@ -146,7 +147,7 @@ _DAMAGE = (
     IndexError,
     ImportError,
     MemoryError,
-    NotImplementedError,
+    RuntimeError,  # an encrypted member; a method of compression that there is not (NotImplementedError)
 )
 
 # Module that rebuilds a pickled array, as files of numpy 1 and of numpy 2 name it.

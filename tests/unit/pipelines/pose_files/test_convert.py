@@ -12,6 +12,8 @@ from pose.export import read_series, write_series
 from pose.humaneva.result_xml import SequenceResult, read_result, write_result
 from pose.series.pose_series import PoseSeries
 
+SEQUENCE = ("--sequence", "S1 Walking 1 Validate")
+
 
 @pytest.fixture
 def run(monkeypatch, capsys):
@@ -122,6 +124,11 @@ def test_poses_become_a_result_and_come_back(run, tmp_path):
         (["data.npz", "--out", "a.csv", "--to", "h5"], "its name says another format"),
         (["poses.csv", "--out", "a.xml"], "in the world's axes"),
         (["world.csv", "--out", "a.xml"], "as in --sequence 'S1 Walking 1 Validate'"),
+        (
+            ["world.csv", "--out", "a.xml", "--sequence", "S1 Walking ² Test"],
+            "as in --sequence 'S1 Walking 1 Validate'",
+        ),
+        (["world.csv", "--out", "a.xml", *SEQUENCE, "--first-frame", 10**20], "numbered from 1 to 1,000,000,000"),
         (["r.xml", "--out", "world.csv"], "already there: world.csv"),
     ],
 )
@@ -138,3 +145,31 @@ def test_requests_that_cannot_be_met(run, tmp_path, monkeypatch, arguments, faul
     assert fault in said
     assert len(said.splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def damaged_directory(content):
+    place = content.rindex(b"PK\x01\x02")
+    return content[:place] + b"?" + content[place + 1 :]
+
+
+def encrypted(content):
+    flags = content.rindex(b"PK\x01\x02") + 8
+    return content[:flags] + bytes([content[flags] | 1]) + content[flags + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (damaged_directory, "is damaged (Bad magic number for central directory)"),
+        (lambda content: content[:-22] + b"PK\x05\x06" + b"\xff" * 16 + b"\0\0", "is damaged (Bad offset"),
+        (encrypted, "cannot be read (File 'positions_3d.npy' is encrypted"),
+    ],
+)
+def test_a_damaged_archive_is_named_in_one_line(run, tmp_path, damage, fault):
+    archive = write_npz(tmp_path / "data.npz", "Walking 1 chunk0")
+    archive.write_bytes(damage(archive.read_bytes()))
+    code, _, said = run(archive, "--allow-pickle", "--out", tmp_path / "a.csv")
+    assert code == 1
+    assert said.startswith(f"error: {archive}: ")
+    assert fault in said
+    assert len(said.splitlines()) == 1

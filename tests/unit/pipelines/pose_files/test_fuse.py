@@ -91,6 +91,14 @@ def test_all_faults_of_a_request_are_told_at_once(files, tmp_path):
         fuse_command(poses, cameras, tmp_path / "there.h5")
 
 
+def test_inputs_of_no_known_format_are_refused(files, tmp_path):
+    _, poses, cameras = files
+    video = tmp_path / "clip.avi"
+    video.write_bytes(b"x")
+    with pytest.raises(UsageError, match=r"clip\.avi: the names of poses end in \.csv"):
+        fuse_command([poses[0], video], cameras, tmp_path / "out.h5")
+
+
 def test_poses_that_do_not_belong_together_are_named(files, tmp_path):
     _, poses, cameras = files
     late = read_series(poses[1])

@@ -119,6 +119,7 @@ def test_every_fault_is_listed(path):
     [
         ({}, "holds no chunk: its conversion failed"),
         ({"Train/S1": {}}, "holds no chunk"),
+        ({"Train/S1": {"Jog 1 chunk" + "9" * 5000: standing()}}, "expected a name like 'Walking 1 chunk0'"),
         ([1, 2], "expected one object, found object of shape"),
         ("text", "holds str, expected a dictionary"),
     ],
@@ -126,6 +127,13 @@ def test_every_fault_is_listed(path):
 def test_other_contents_are_named(path, content, message):
     with pytest.raises(DataError, match=message):
         read_chunks_3d(write(path, content), allow_pickle=True)
+
+
+def test_an_error_without_words_is_named_by_its_type(path):
+    # Bytes that claim a length of 2^60.
+    pickled = b"\x80\x04\x8e" + (2**60).to_bytes(8, "little") + b"."
+    with pytest.raises(DataError, match=r"positions_3d cannot be read \(MemoryError\)"):
+        read_chunks_3d(write_pickle(path, pickled), allow_pickle=True)
 
 
 def test_cameras_of_unlike_length_are_refused(path):

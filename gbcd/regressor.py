@@ -22,7 +22,7 @@ from gbcd.posterior.posterior import Posterior
 from gbcd.progress.result import SolveResult
 from gbcd.progress.trace import Callback
 from gbcd.scaling import InputScaling
-from gbcd.solvers import solve
+from gbcd.solvers import get_solver, solve
 from gbcd.solvers.registry import DEFAULT_CHECKPOINT_SECONDS, check_options
 from gbcd.system.kernel_system import KernelSystem
 from gbcd.system.precision import Precision, check_precision
@@ -192,6 +192,7 @@ class GBCDRegressor(GPEstimator):
         self.amplitude = amplitude
 
     def _check_parameters(self) -> None:
+        get_solver(self.solver)  # a name: the random state goes to the solver with it
         check_options(self.solver, self.tol, self.block_size, self.max_passes, self.max_time, self.checkpoint_seconds)
         check_precision(self.precision)
         budget_bytes(self.memory_budget)

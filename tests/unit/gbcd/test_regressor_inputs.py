@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 
 from gbcd import GBCDRegressor, SquaredExponential
+from gbcd.solvers.coarse_descent import CoarseDescent
 
 
 @pytest.mark.parametrize("noise", [0, -1.0, np.nan, np.inf, "a", [0.1, 0.2]])
@@ -159,3 +160,12 @@ def test_groups_far_apart_are_two_processes(dense, apart, parameters, solver):
     accuracy = max(1e-6, apart * 1e-15)
     np.testing.assert_allclose(mean, np.concatenate(expected) * y.std() + y.mean(), atol=accuracy)
     np.testing.assert_allclose((std / y.std()) ** 2, np.r_[variance, variance], atol=10 * accuracy)
+
+
+@pytest.mark.parametrize("solver", ["newton", None, 3, CoarseDescent()])
+def test_a_solver_is_a_name_and_anything_else_is_refused_before_the_search(data, solver, monkeypatch):
+    monkeypatch.setattr(
+        "gbcd.hyperparameters.request.fit_hyperparameters", lambda *_, **__: pytest.fail("searched before")
+    )
+    with pytest.raises(ValueError, match="There is no solver"):
+        GBCDRegressor(solver=solver).fit(*data)
